@@ -1,0 +1,34 @@
+# Everything here sets up what it needs: a virtual environment in .venv, from Python >= 3.11.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.PHONY: help demo test check pictures clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "coterie needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $(READY)
+
+demo: $(READY)  ## group the features of two problems and compare with PCA and Ward's clusters
+	$(BIN)/python examples/demo.py
+
+test: $(READY)  ## all tests, the paper's tables included
+	$(BIN)/python -m pytest -n auto -q
+
+check: $(READY)  ## all tests, types and lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n auto -q
+
+pictures: $(READY)  ## draw the pictures of the README again
+	$(BIN)/python docs/pictures.py
+
+clean:  ## remove the virtual environment and caches
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

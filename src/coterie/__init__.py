@@ -1,0 +1,20 @@
+"""Supervised feature aggregation.
+
+A merge is accepted when its price does not exceed its allowance.
+"""
+
+from coterie import datasets, theory
+from coterie.estimators import GenLinCFA, LinCFA, NonLinCFA
+from coterie.neighbours import coordinates_to_graph
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "GenLinCFA",
+    "LinCFA",
+    "NonLinCFA",
+    "__version__",
+    "coordinates_to_graph",
+    "datasets",
+    "theory",
+]

@@ -1,0 +1,301 @@
+"""A group of columns becomes one column.
+
+Two kinds, and the type says which. An :class:`Additive` aggregation adds up what each
+column contributes, so covariances are all that a search needs. The others keep a running
+state (see :class:`coterie.statistics.RunningAggregate`) and must see the columns. Apart
+from that, one that is :class:`Linear` offers its weights.
+
+All have a ``name``, the word for them in the names of output columns; ``keeps_single``,
+whether the aggregate of one column is that column; and ``values(columns)``, one value per
+row of columns of shape (n_samples, m).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from coterie.values import FloatArray
+
+
+@runtime_checkable
+class Additive(Protocol):
+    """Proportional to the sum of one contribution per column."""
+
+    def contribution(self, columns: FloatArray) -> FloatArray:
+        """What each column adds to the sum."""
+
+
+class Weights(NamedTuple):
+    """An aggregate that is ``(columns - centre) @ weights``; both have shape (m,)."""
+
+    centre: FloatArray
+    weights: FloatArray
+
+
+@runtime_checkable
+class Linear(Protocol):
+    """A weighted sum of the columns."""
+
+    def weights(self, columns: FloatArray) -> Weights:
+        """The weights, learned where need be from training columns (n_samples, m)."""
+
+
+@dataclass(frozen=True)
+class LinearSum:
+    """The sum of the columns, or their mean."""
+
+    name: str
+    average: bool
+    keeps_single: bool = True
+
+    def contribution(self, columns: FloatArray) -> FloatArray:
+        return columns
+
+    def weights(self, columns: FloatArray) -> Weights:
+        size = columns.shape[1]
+        return Weights(np.zeros(size), np.full(size, 1 / size if self.average else 1.0))
+
+    def values(self, columns: FloatArray) -> FloatArray:
+        return columns.mean(axis=1) if self.average else columns.sum(axis=1)
+
+
+@dataclass(frozen=True)
+class SumOfSquares:
+    """The sum of the squared columns; a group of one is already a square."""
+
+    name: str = "sum_of_squares"
+    keeps_single: bool = False
+
+    def contribution(self, columns: FloatArray) -> FloatArray:
+        return np.square(columns)
+
+    def values(self, columns: FloatArray) -> FloatArray:
+        return np.square(columns).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Norm:
+    """The Euclidean length of the rows; its state is the sum of squares."""
+
+    name: str = "norm"
+    keeps_single: bool = False
+
+    def first(self, column: FloatArray) -> FloatArray:
+        return np.square(column)
+
+    def joined(self, state: FloatArray, column: FloatArray) -> FloatArray:
+        return state + np.square(column)
+
+    def value(self, state: FloatArray) -> FloatArray:
+        return np.sqrt(state)
+
+    def with_each(self, state: FloatArray, columns: FloatArray) -> FloatArray:
+        return np.sqrt(state[:, None] + np.square(columns))
+
+    def values(self, columns: FloatArray) -> FloatArray:
+        return np.sqrt(np.square(columns).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The largest or the smallest value of each row; its state is itself."""
+
+    name: str
+    of: np.ufunc
+    keeps_single: bool = True
+
+    def first(self, column: FloatArray) -> FloatArray:
+        return column
+
+    def joined(self, state: FloatArray, column: FloatArray) -> FloatArray:
+        return self.of(state, column)
+
+    def value(self, state: FloatArray) -> FloatArray:
+        return state
+
+    def with_each(self, state: FloatArray, columns: FloatArray) -> FloatArray:
+        return self.of(state[:, None], columns)
+
+    def values(self, columns: FloatArray) -> FloatArray:
+        return self.of.reduce(columns, axis=1)
+
+
+@dataclass(frozen=True)
+class Median:
+    """The median of each row; its state is the columns, sorted within each row."""
+
+    name: str = "median"
+    keeps_single: bool = True
+
+    def first(self, column: FloatArray) -> FloatArray:
+        return column[:, None]
+
+    def joined(self, state: FloatArray, column: FloatArray) -> FloatArray:
+        return np.sort(np.column_stack([state, column]), axis=1)
+
+    def value(self, state: FloatArray) -> FloatArray:
+        return np.median(state, axis=1)
+
+    def with_each(self, state: FloatArray, columns: FloatArray) -> FloatArray:
+        # A newcomer can move the median no further than to the next sorted value.
+        middle, is_odd = divmod(state.shape[1], 2)
+        below = state[:, [middle - 1]] if middle > 0 else -np.inf
+        if not is_odd:
+            return np.clip(columns, below, state[:, [middle]])
+        above = state[:, [middle + 1]] if middle > 0 else np.inf
+        return (state[:, [middle]] + np.clip(columns, below, above)) / 2
+
+    def values(self, columns: FloatArray) -> FloatArray:
+        return np.median(columns, axis=1)
+
+
+class PrincipalState(NamedTuple):
+    """Centred columns and the eigenvectors of their scatter, the largest last."""
+
+    columns: FloatArray
+    eigenvalues: FloatArray
+    eigenvectors: FloatArray
+
+
+@dataclass(frozen=True)
+class Principal:
+    """The first principal component, its sign such that the weights sum to 0 or more."""
+
+    name: str = "principal"
+    keeps_single: bool = False
+
+    def first(self, column: FloatArray) -> PrincipalState:
+        return self._state((column - column.mean())[:, None])
+
+    def joined(self, state: PrincipalState, column: FloatArray) -> PrincipalState:
+        return self._state(np.column_stack([state.columns, column - column.mean()]))
+
+    def _state(self, centred: FloatArray) -> PrincipalState:
+        return PrincipalState(centred, *np.linalg.eigh(centred.T @ centred))
+
+    def value(self, state: PrincipalState) -> FloatArray:
+        return state.columns @ self._top(state)
+
+    def _top(self, state: PrincipalState) -> FloatArray:
+        top = state.eigenvectors[:, -1]
+        return top if top.sum() >= 0 else -top
+
+    def with_each(self, state: PrincipalState, columns: FloatArray) -> FloatArray:
+        # One column more borders the scatter matrix by one row, and the top eigenvector
+        # of a bordered diagonal matrix is a root of one equation per candidate. Its sign
+        # is left open: no price depends on the direction of a merged column.
+        centred = columns - columns.mean(axis=0)
+        border = state.eigenvectors.T @ (state.columns.T @ centred)
+        corner = np.einsum("ij,ij->j", centred, centred)
+        old, new = _top_of_bordered(state.eigenvalues, border, corner)
+        return state.columns @ (state.eigenvectors @ old) + centred * new
+
+    def weights(self, columns: FloatArray) -> Weights:
+        centre = columns.mean(axis=0)
+        return Weights(centre, self._top(self._state(columns - centre)))
+
+    def values(self, columns: FloatArray) -> FloatArray:
+        centre, weights = self.weights(columns)
+        return (columns - centre) @ weights
+
+
+def _top_of_bordered(
+    diagonal: FloatArray, border: FloatArray, corner: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Eigenvectors of the largest eigenvalue of k bordered diagonal matrices.
+
+    Parameters
+    ----------
+    diagonal : ndarray of shape (m,)
+        In ascending order.
+    border : ndarray of shape (m, k)
+    corner : ndarray of shape (k,)
+
+    Returns
+    -------
+    old, new : ndarray of shape (m, k) and (k,)
+        The components along the diagonal and along the corner.
+    """
+    gaps = (diagonal[-1] - diagonal[:-1])[:, None]
+    excess = corner - diagonal[-1]
+    # A candidate at right angles to the top eigenvector is one that is nearly so; then
+    # whichever of the two varies more is the answer, with no case of its own.
+    size = corner + diagonal[-1]
+    nearly = np.finfo(np.float64).eps * np.where(size > 0, size, 1.0)
+    last = np.where(np.abs(border[-1]) > nearly, border[-1], nearly)
+    border = np.vstack([border[:-1], last])
+    squares = np.square(border)
+    # The largest eigenvalue exceeds that of the old matrix by x > 0, the root of the convex
+    # and decreasing f(x) = excess - x + sum of squares / (gaps + x). Starting below the
+    # root, where the top eigenvector alone would put it, Newton's steps only go up.
+    larger = np.hypot(excess / 2, last) + np.abs(excess) / 2
+    x = np.where(excess > 0, larger, squares[-1] / larger)
+    for _ in range(100):
+        inverse = 1 / np.vstack([gaps + x, x])
+        f = excess - x + np.sum(squares * inverse, axis=0)
+        step = f / (1 + np.sum(squares * inverse**2, axis=0))
+        x = np.maximum(x, x + step)
+        if np.all(step <= 1e-15 * x):
+            break
+    # The eigenvector is border / (gaps + x) and 1, here multiplied by x.
+    old = np.vstack([x * border[:-1] / (gaps + x), last])
+    length = np.sqrt(np.sum(old**2, axis=0) + x**2)
+    return old / length, x / length
+
+
+@dataclass(frozen=True)
+class Custom:
+    """A user's function from an (n, m) array to n values; its state is the columns."""
+
+    function: Callable[[FloatArray], FloatArray]
+    keeps_single: bool = False
+
+    @property
+    def name(self) -> str:
+        name = getattr(self.function, "__name__", "")
+        return name if name.isidentifier() else "aggregate"
+
+    def first(self, column: FloatArray) -> FloatArray:
+        return column[:, None]
+
+    def joined(self, state: FloatArray, column: FloatArray) -> FloatArray:
+        return np.column_stack([state, column])
+
+    def value(self, state: FloatArray) -> FloatArray:
+        return self.values(state)
+
+    def with_each(self, state: FloatArray, columns: FloatArray) -> FloatArray:
+        merged = [self.values(np.column_stack([state, column])) for column in columns.T]
+        return np.column_stack(merged)
+
+    def values(self, columns: FloatArray) -> FloatArray:
+        values = np.asarray(self.function(columns))
+        if values.shape not in {(len(columns),), (len(columns), 1)}:
+            raise ValueError(
+                f"aggregation '{self.name}' must return one value per row: expected "
+                f"{len(columns)} values, got an array of shape {values.shape}."
+            )
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"aggregation '{self.name}' returned NaN or infinity for a group of "
+                f"{columns.shape[1]}; it must return a finite number for every row."
+            )
+        return values.reshape(-1).astype(np.float64, copy=False)
+
+
+Aggregation = LinearSum | SumOfSquares | Norm | Extreme | Median | Principal | Custom
+
+AGGREGATIONS: dict[str, Aggregation] = {
+    "mean": LinearSum("mean", average=True),
+    "sum": LinearSum("sum", average=False),
+    "sum_of_squares": SumOfSquares(),
+    "norm": Norm(),
+    "max": Extreme("max", np.maximum),
+    "min": Extreme("min", np.minimum),
+    "median": Median(),
+    "principal": Principal(),
+}

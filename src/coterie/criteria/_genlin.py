@@ -1,0 +1,55 @@
+"""GenLinCFA: the bound on the deviance that a merge adds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.criteria._ratios import correlation, ratio
+from coterie.statistics import ROUNDING, PairMoments
+from coterie.values import FloatArray, Verdict
+
+
+@dataclass(frozen=True)
+class GenLin:
+    """What separate inputs explain, over what their merger explains (eq. 12, Appendix B).
+
+    All columns are standardised, the target too, so that covariances with the target and
+    variances of inputs may be added. As in the authors' experiments, covariances divide by
+    n - 1 and variances by n: the tables of the paper need it. A twin that leaves the
+    aggregate as it was adds no deviance at all, so there the bound gives way to the truth.
+
+    Parameters
+    ----------
+    tolerance : float
+        The allowance: m/M of the theorem, the paper's epsilon.
+    curvature : float
+        b''(0) of the family, on the scale of the standardised target.
+    bound : {"general", "bivariate"}
+        The rule of Algorithm 2 or that of Appendix B.
+    """
+
+    tolerance: float
+    curvature: float
+    bound: str = "general"
+
+    def verdict(self, pairs: PairMoments) -> Verdict:
+        """Price and allowance of each candidate."""
+        unbiased = pairs.n / (pairs.n - 1)
+        uy = unbiased * np.abs(correlation(pairs.uy, pairs.uu, pairs.yy))
+        vy = unbiased * np.abs(correlation(pairs.vy, pairs.vv, pairs.yy))
+        wy = unbiased * np.abs(correlation(pairs.wy, pairs.ww, pairs.yy))
+        uv = correlation(pairs.uv, pairs.uu, pairs.vv)
+        half = self.curvature / 2
+        apart, merged = uy + vy, half * (1.0 * (pairs.uu > 0) + (pairs.vv > 0) + 2 * uv)
+        if self.bound == "general":
+            apart, merged = apart + half * (pairs.ww > 0), wy + merged
+        is_twin = (uv >= 1 - ROUNDING) & (np.abs(wy - uy) <= ROUNDING)
+        price = np.where(is_twin, 0.0, _something_over_nothing_is_endless(apart, merged))
+        return Verdict(price, np.full(price.shape, self.tolerance))
+
+
+def _something_over_nothing_is_endless(apart: FloatArray, merged: FloatArray) -> FloatArray:
+    endless = np.where(apart > 0, np.inf, 0.0)
+    return np.where(merged > 0, ratio(apart, merged), endless)

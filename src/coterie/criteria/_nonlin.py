@@ -1,0 +1,78 @@
+"""NonLinCFA: the share of the target's variance that a merge gives up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.criteria._ratios import ratio
+from coterie.statistics import ROUNDING, PairMoments
+from coterie.values import FloatArray, Verdict
+
+
+@dataclass(frozen=True)
+class NonLin:
+    """R2 of the two-input regression less R2 of the one-input regression (eq. 9).
+
+    Parameters
+    ----------
+    tolerance : float
+        The allowance: how much R2 a merge may give up.
+    held_out : bool, default=False
+        Whether R2 is scored on held-out rows and averaged over the splits (then a price
+        may be negative: a gain), or in closed form on all rows.
+    """
+
+    tolerance: float
+    held_out: bool = False
+
+    def verdict(self, pairs: PairMoments) -> Verdict:
+        """Price and allowance of each candidate."""
+        apart, merged = held_out_scores(pairs) if self.held_out else in_sample_scores(pairs)
+        price = apart - merged
+        # Twins cost nothing: the last digits of two equal scores are not a price.
+        scale = np.maximum(1.0, np.maximum(np.abs(apart), np.abs(merged)))
+        price = np.where(np.abs(price) > ROUNDING * scale, price, 0.0)
+        return Verdict(price, np.full(price.shape, self.tolerance))
+
+
+def in_sample_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
+    """R2 of the target on (u, v), and on w, over the rows of the fit."""
+    with_u = ratio(pairs.uy**2, pairs.uu)
+    # What v adds is what is left of it beside u, as far as that is more than rounding.
+    rest = pairs.vv - ratio(pairs.uv**2, pairs.uu)
+    rest = np.where(rest > ROUNDING * pairs.vv, rest, 0.0)
+    with_rest = pairs.vy - ratio(pairs.uv * pairs.uy, pairs.uu)
+    apart = with_u + ratio(with_rest**2, rest)
+    merged = ratio(pairs.wy**2, pairs.ww)
+    return apart / pairs.yy, merged / pairs.yy
+
+
+def held_out_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
+    """Mean over the splits of R2 on held-out rows: of y on (u, v), and on w.
+
+    The coefficients come from the training rows of each split, least squares with
+    intercept; no regression is run.
+    """
+    fit, test = pairs.split()
+    shift = test.y - fit.y
+    a, b = _two_slopes(fit)
+    missed = shift - a * (test.u - fit.u) - b * (test.v - fit.v)
+    explained = a * (2 * test.uy - a * test.uu - 2 * b * test.uv) + b * (2 * test.vy - b * test.vv)
+    apart = explained - test.n * missed**2
+    slope = ratio(fit.wy, fit.ww)
+    missed = shift - slope * (test.w - fit.w)
+    merged = slope * (2 * test.wy - slope * test.ww) - test.n * missed**2
+    # A fold whose target is constant scores 0, as in scikit-learn's r2_score.
+    return ratio(apart, test.yy).mean(axis=0), ratio(merged, test.yy).mean(axis=0)
+
+
+def _two_slopes(fit: PairMoments) -> tuple[FloatArray, FloatArray]:
+    """Least-squares slopes of y on u and v; the shortest ones where these are collinear."""
+    determinant = fit.uu * fit.vv - fit.uv**2
+    regular = determinant > ROUNDING * fit.uu * fit.vv
+    divisor = np.where(regular, determinant, (fit.uu + fit.vv) ** 2)
+    a = np.where(regular, fit.vv * fit.uy - fit.uv * fit.vy, fit.uu * fit.uy + fit.uv * fit.vy)
+    b = np.where(regular, fit.uu * fit.vy - fit.uv * fit.uy, fit.uv * fit.uy + fit.vv * fit.vy)
+    return ratio(a, divisor), ratio(b, divisor)

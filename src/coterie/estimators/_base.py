@@ -1,0 +1,236 @@
+"""What the three reducers share: validate, compose the rooms, store results."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags, check_array
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from coterie.aggregations import Aggregation, Linear
+from coterie.criteria import Criterion
+from coterie.estimators._aggregates import Scaling, aggregates_of
+from coterie.estimators._checks import (
+    check_finite,
+    checked_aggregation,
+    checked_limits,
+    checked_names,
+    checked_word,
+    counted,
+    text_columns,
+)
+from coterie.estimators._inputs import (
+    applied_inputs,
+    check_inputs,
+    fitted_inputs,
+    input_names,
+    is_transformer,
+)
+from coterie.estimators._names import aggregate_name, made_unique
+from coterie.grouping import SEARCHES, grouped
+from coterie.statistics import RowSets
+from coterie.values import FloatArray, IntArray
+
+SplitsOf = Callable[[Any, FloatArray], Iterable[tuple[IntArray, IntArray]]]
+
+
+def _can_go_back(reducer: Reducer) -> bool:
+    if not isinstance(checked_aggregation(reducer.aggregation), Linear):
+        raise AttributeError(
+            f"aggregation {reducer.aggregation!r} has no inverse; 'mean', 'sum' and "
+            "'principal' have."
+        )
+    if reducer.inputs is not None and not hasattr(reducer.inputs, "inverse_transform"):
+        raise AttributeError(f"inputs {reducer.inputs!r} has no inverse_transform.")
+    return True
+
+
+class Reducer(TransformerMixin, BaseEstimator, ABC):
+    """Groups features and replaces each group by its aggregate.
+
+    Final classes store their parameters and say which target, criterion and rows these
+    amount to.
+    """
+
+    inputs: Any
+    aggregation: Any
+    search: Any
+    connectivity: Any
+    max_group_size: Any
+    scale: Any
+
+    @abstractmethod
+    def _target(self, y: Any) -> FloatArray:
+        """The target as numbers."""
+
+    @abstractmethod
+    def _criterion(self, target: FloatArray) -> Criterion:
+        """The criterion that the parameters ask for."""
+
+    def _learn(self, X: Any, y: Any, splits_of: SplitsOf | None = None) -> None:
+        """Group the features of X and keep what transform needs.
+
+        ``splits_of(X, target)`` gives the splits on which prices are scored; without it
+        they are scored on all rows.
+        """
+        aggregation, search = self._checked_words()
+        X, y = self._validated(X, y)
+        target = self._target(y)
+        criterion = self._criterion(target)
+        splits = splits_of(X, target) if splits_of else None
+        self._inputs = fitted_inputs(self.inputs, X, y)
+        columns: FloatArray = self._columns(X).astype(np.float64, copy=False)
+        self._scaling = Scaling.of(columns) if self.scale else None
+        if self._scaling:
+            columns = self._scaling.applied(columns)
+        partition, trace = grouped(
+            columns,
+            target,
+            aggregation=aggregation,
+            criterion=criterion,
+            search=search,
+            rows=RowSets.of_splits(splits, len(target)) if splits else RowSets.all_rows(),
+            limits=checked_limits(self.connectivity, self.max_group_size, columns.shape[1]),
+        )
+        self.groups_ = list(partition.groups)
+        self.labels_ = partition.labels
+        self.n_groups_ = len(self.groups_)
+        self.trace_ = trace
+        self._aggregates: Any = aggregates_of(aggregation, self.groups_, columns)
+
+    def _checked_words(self) -> tuple[Aggregation, str]:
+        check_inputs(self.inputs)
+        if not isinstance(self.scale, bool | np.bool_):
+            raise TypeError(f"scale must be True or False, got {self.scale!r}.")
+        search = checked_word("search", self.search, SEARCHES)
+        return checked_aggregation(self.aggregation), search
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
+        if not is_transformer(self.inputs):
+            return self._checked_array(X, y=y, ensure_min_samples=2, ensure_min_features=2)
+        # The transformer may take what we would not: text, gaps, sparse columns.
+        X, y = validate_data(self, X, y, skip_check_array=True)
+        check_consistent_length(X, y)
+        y = column_or_1d(y, warn=True)
+        return X, check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=self)
+
+    def _checked_array(self, X: Any, **checks: Any) -> Any:
+        """Validated data; gaps are left in, to be refused by name."""
+        dtype = [np.float64, np.float32]
+        try:
+            return validate_data(self, X, dtype=dtype, ensure_all_finite=False, **checks)
+        except (TypeError, ValueError):
+            if not (text := text_columns(X)):
+                raise
+        raise ValueError(
+            f"X has text in {counted('column', text)}. Encode or drop it first, for example "
+            "with sklearn.preprocessing.OneHotEncoder or TargetEncoder."
+        )
+
+    def _columns(self, X: Any) -> FloatArray:
+        """What is grouped, of shape (n_samples, n_inputs): finite, two or more."""
+        if not is_transformer(self.inputs):
+            check_finite(X, getattr(self, "feature_names_in_", range(X.shape[1])), "X")
+        columns = applied_inputs(self._inputs, X)
+        if self.inputs is not None:
+            names = input_names(self._inputs, self._names_in(), columns.shape[1])
+            check_finite(columns, names, "What inputs makes of X")
+        if columns.shape[1] < 2:
+            raise ValueError("inputs must give 2 or more columns to group, got 1.")
+        return columns
+
+    def transform(self, X: Any) -> FloatArray:
+        """Replace each group by its aggregate.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_groups), or a frame as set by ``set_output``
+            The aggregates, named as in ``get_feature_names_out``.
+        """
+        check_is_fitted(self)
+        if is_transformer(self.inputs):
+            X = validate_data(self, X, reset=False, skip_check_array=True)
+        else:
+            X = self._checked_array(X, reset=False)
+        columns = self._columns(X)
+        if self._scaling:
+            columns = self._scaling.applied(columns)
+        return self._aggregates.values(columns)
+
+    @available_if(_can_go_back)
+    def inverse_transform(self, X: Any) -> FloatArray:
+        """Features that have these aggregates: each member gets its group's share.
+
+        For the mean, every member gets the value of its group. Only what the aggregates
+        know comes back, as with any reduction. Available for linear aggregations, and for
+        ``inputs`` that have an inverse themselves.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_groups)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        values = check_array(X, dtype=[np.float64, np.float32], input_name="X", estimator=self)
+        if values.shape[1] != self.n_groups_:
+            raise ValueError(
+                f"X must have one column per group, {self.n_groups_}, got {values.shape[1]}."
+            )
+        columns = self._aggregates.members(values)
+        if self._scaling:
+            columns = self._scaling.undone(columns)
+        return columns if self.inputs is None else self._inputs.inverse_transform(columns)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the aggregates: ``mean(a, b, c)``, or ``a`` for a group of one.
+
+        A long list of members is shortened; ``groups_`` has all of them.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the features, where X had none.
+
+        Returns
+        -------
+        ndarray of shape (n_groups,) of str objects
+        """
+        check_is_fitted(self)
+        names = input_names(self._inputs, self._names_in(input_features), len(self.labels_))
+        aggregation = checked_aggregation(self.aggregation)
+        named = [
+            names[members[0]]
+            if len(members) == 1 and aggregation.keeps_single
+            else aggregate_name(aggregation.name, members, names)
+            for members in self.groups_
+        ]
+        return np.array(made_unique(named), dtype=object)
+
+    def _names_in(self, given: Any = None) -> list[str]:
+        """Names of the features of X: as seen in fit, as given, or x0, x1, ..."""
+        seen = getattr(self, "feature_names_in_", None)
+        return checked_names(given, seen, self.n_features_in_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

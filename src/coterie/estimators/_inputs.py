@@ -1,0 +1,73 @@
+"""The phi of the paper: what is grouped may be functions of the features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from coterie.values import FloatArray
+
+
+def is_transformer(inputs: object) -> bool:
+    """Whether inputs are made by a scikit-learn transformer."""
+    return hasattr(inputs, "fit") and hasattr(inputs, "transform")
+
+
+def check_inputs(inputs: object) -> None:
+    """Raise where inputs are neither None, a function nor a transformer."""
+    if isinstance(inputs, type):
+        name = inputs.__name__
+        raise TypeError(f"inputs must be an instance, got the class {name}: write {name}().")
+    if inputs is not None and not is_transformer(inputs) and not callable(inputs):
+        raise TypeError(
+            "inputs must be None, a function of the columns or a scikit-learn transformer, "
+            f"got {inputs!r}."
+        )
+
+
+def fitted_inputs(inputs: Any, X: Any, y: Any) -> Any:
+    """The transformer fitted to copies of the data; functions need no fitting."""
+    return clone(inputs).fit(X, y) if is_transformer(inputs) else inputs
+
+
+def applied_inputs(inputs: Any, X: Any) -> FloatArray:
+    """What is to be grouped, of shape (n_samples, n_inputs)."""
+    if inputs is None:
+        return X
+    result = inputs.transform(X) if is_transformer(inputs) else inputs(X)
+    if hasattr(result, "toarray"):
+        result = result.toarray()
+    columns = np.asarray(result)
+    if columns.ndim != 2 or len(columns) != np.shape(X)[0]:
+        raise ValueError(
+            f"inputs must give a table of {np.shape(X)[0]} rows, got shape {columns.shape}."
+        )
+    if columns.dtype.kind not in "biuf":
+        raise ValueError(f"inputs must give real numbers, got an array of {columns.dtype}.")
+    return columns if columns.dtype == np.float32 else columns.astype(np.float64, copy=False)
+
+
+def input_names(inputs: Any, names: Sequence[str], n_inputs: int) -> list[str]:
+    """Names of what is grouped: those of the transformer, or ``function(feature)``."""
+    if inputs is None:
+        return list(names)
+    if is_transformer(inputs):
+        return _transformer_names(inputs, names, n_inputs)
+    word = _word(inputs)
+    if n_inputs == len(names):
+        return [f"{word}({name})" for name in names]
+    return [f"{word}{number}" for number in range(n_inputs)]
+
+
+def _transformer_names(inputs: Any, names: Sequence[str], n_inputs: int) -> list[str]:
+    if hasattr(inputs, "get_feature_names_out"):
+        return [str(name) for name in inputs.get_feature_names_out(np.asarray(names, dtype=object))]
+    return [f"{type(inputs).__name__.lower()}{number}" for number in range(n_inputs)]
+
+
+def _word(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__name__", "")
+    return name if name.isidentifier() else "inputs"

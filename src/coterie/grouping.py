@@ -1,0 +1,112 @@
+"""The way of the data through the rooms: columns in, partition and trace out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from coterie.aggregations import Additive, Aggregation
+from coterie.criteria import Criterion
+from coterie.search import Limits, Question, best, forward, restart
+from coterie.statistics import (
+    Evidence,
+    RowSets,
+    RunningEvidence,
+    SumEvidence,
+    standardised,
+)
+from coterie.values import FloatArray, IntArray, Partition, Trace, Verdict, reordered
+
+Search = Callable[[Question[Any], Limits], tuple[Partition, Trace]]
+SEARCHES: dict[str, Search] = {"forward": forward, "restart": restart, "best": best}
+
+
+@dataclass(frozen=True)
+class MergeQuestion:
+    """May these candidates join this group? Evidence, weighed by a criterion."""
+
+    evidence: Evidence[Any]
+    criterion: Criterion
+
+    @property
+    def n_features(self) -> int:
+        """Number of features to be grouped."""
+        return self.evidence.n_features
+
+    def alone(self, feature: int) -> Any:
+        """The group of one feature."""
+        return self.evidence.alone(feature)
+
+    def joined(self, group: Any, feature: int) -> Any:
+        """The group with one feature more."""
+        return self.evidence.joined(group, feature)
+
+    def judge(self, group: Any, candidates: IntArray) -> Verdict:
+        """The verdict on each candidate, as if it were the only one."""
+        step = self.evidence.max_candidates
+        blocks = [candidates[i : i + step] for i in range(0, len(candidates), step)]
+        verdicts = [self.criterion.verdict(self.evidence.pairs(group, b)) for b in blocks]
+        return Verdict(*map(np.concatenate, zip(*verdicts, strict=True)))
+
+
+def gathered(
+    columns: FloatArray, target: FloatArray, aggregation: Aggregation, rows: RowSets
+) -> Evidence[Any]:
+    """Evidence about groups of these columns.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_samples, n_features)
+    target : ndarray of shape (n_samples,)
+    """
+    features = standardised(columns)
+    standard_target = standardised(target[:, None])
+    if not isinstance(aggregation, Additive):
+        return RunningEvidence(aggregation, columns, features, standard_target, rows)
+    contribution = aggregation.contribution(columns)
+    contributions = features if contribution is columns else standardised(contribution)
+    return SumEvidence(contributions, features, standard_target, rows)
+
+
+def grouped(
+    columns: FloatArray,
+    target: FloatArray,
+    *,
+    aggregation: Aggregation,
+    criterion: Criterion,
+    search: str,
+    rows: RowSets,
+    limits: Limits,
+) -> tuple[Partition, Trace]:
+    """Partition the columns, and tell how it came about."""
+    if search != "best":
+        question = MergeQuestion(gathered(columns, target, aggregation, rows), criterion)
+        return SEARCHES[search](question, limits)
+    order, copies = order_by_content(columns)
+    evidence = gathered(np.ascontiguousarray(columns[:, order]), target, aggregation, rows)
+    question = MergeQuestion(evidence, criterion)
+    partition, trace = best(question, limits.reordered(order), copies)
+    return reordered(partition, trace, order)
+
+
+def order_by_content(columns: FloatArray) -> tuple[IntArray, IntArray]:
+    """An order of the columns that depends on what is in them and not on where they stand.
+
+    Computing on columns in this order gives the same bits however they were ordered, so
+    that rounding cannot decide between equals.
+
+    Returns
+    -------
+    order : ndarray of shape (n_features,)
+    copies : ndarray of shape (n_features,)
+        In that order, the same number for columns that are copies of each other.
+    """
+    contents = np.asfortranarray(columns)
+    key = [contents[:, j].tobytes() for j in range(columns.shape[1])]
+    order = sorted(range(len(key)), key=key.__getitem__)
+    is_new = [True, *(key[a] != key[b] for a, b in pairwise(order))]
+    return np.array(order, dtype=np.intp), np.cumsum(is_new)

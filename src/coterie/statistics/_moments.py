@@ -1,0 +1,55 @@
+"""Count, means and scatter of a table: the evidence that adds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.values import FloatArray
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Number of rows, means and scatter of the columns of a table.
+
+    The scatter is the sum over rows of the products of deviations from the mean, so that
+    moments of ``a`` + moments of ``b`` equal the moments of ``a`` and ``b`` together.
+
+    Parameters
+    ----------
+    count : float
+        Number of rows.
+    mean : ndarray of shape (n_columns,)
+    scatter : ndarray of shape (n_columns, n_columns)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.array([[1.0, 2.0], [3.0, 5.0], [5.0, 2.0]])
+    >>> both = Moments.of(table[:1]) + Moments.of(table[1:])
+    >>> both.count, both.mean.tolist()
+    (3.0, [3.0, 3.0])
+    >>> np.allclose(both.scatter, 3 * np.cov(table.T, ddof=0))
+    True
+    """
+
+    count: float
+    mean: FloatArray
+    scatter: FloatArray
+
+    @classmethod
+    def of(cls, table: FloatArray) -> Moments:
+        """Moments of a table of shape (n_rows, n_columns)."""
+        mean = table.mean(axis=0)
+        centred = table - mean
+        return cls(float(len(table)), mean, centred.T @ centred)
+
+    def __add__(self, other: Moments) -> Moments:
+        # Sums of squares about a common origin would cancel; deviations between the two
+        # means do not.
+        count = self.count + other.count
+        gap = other.mean - self.mean
+        between = np.outer(gap, gap) * (self.count * other.count / count)
+        mean = self.mean + gap * (other.count / count)
+        return Moments(count, mean, self.scatter + other.scatter + between)

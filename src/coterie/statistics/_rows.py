@@ -1,0 +1,105 @@
+"""Which rows each price is computed on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.values import FloatArray, IntArray
+
+Rows = IntArray | slice
+
+
+@dataclass(frozen=True)
+class RowSets:
+    """Sets of rows, each a union of batches, so that evidence is gathered once per batch.
+
+    Five folds need five batches: the training rows of a fold are the sum of the others.
+
+    Parameters
+    ----------
+    batches : tuple of index arrays or slices
+        The rows of each batch.
+    membership : ndarray of shape (..., n_batches)
+        1 where a set contains a batch, else 0. Shape (1,) for the one set of all rows;
+        (2, n_splits, n_batches) for training rows (first) and held-out rows (second).
+    """
+
+    batches: tuple[Rows, ...]
+    membership: FloatArray
+
+    @classmethod
+    def all_rows(cls) -> RowSets:
+        """One set that holds every row."""
+        return cls((slice(None),), np.ones(1))
+
+    @classmethod
+    def of_splits(cls, splits: Iterable[tuple[IntArray, IntArray]], n_samples: int) -> RowSets:
+        """Training and held-out rows of each split.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rows = RowSets.of_splits([([2, 3], [0, 1]), ([0, 1], [2, 3])], n_samples=4)
+        >>> rows.batches
+        (slice(0, 2, None), slice(2, 4, None))
+        >>> rows.membership.tolist()
+        [[[0.0, 1.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]]
+        """
+        trains, tests = zip(*splits, strict=True)
+        sides = [np.asarray(side, dtype=np.intp) for side in (*trains, *tests)]
+        counts = np.stack([np.bincount(side, minlength=n_samples) for side in sides])
+        member_of, batch_of_row = _shared_batches(counts)
+        if counts.max() > 1 or len(member_of) > len(sides):
+            # Repeated rows, or splits that overlap in too many ways to share evidence.
+            batches, membership = sides, np.eye(len(sides))
+        else:
+            batches = [np.flatnonzero(batch_of_row == b) for b in range(len(member_of))]
+            membership = member_of.T.astype(np.float64)
+        shape = (2, len(trains), len(batches))
+        return cls(tuple(map(_as_slice, batches)), membership.reshape(shape))
+
+    def total(self, per_batch: FloatArray) -> FloatArray:
+        """Sum over the batches of each set: (n_batches, ...) becomes (sets..., ...)."""
+        return np.tensordot(self.membership, per_batch, axes=1)
+
+    def pooled(
+        self,
+        count: FloatArray,
+        left_mean: FloatArray,
+        right_mean: FloatArray,
+        scatter: FloatArray,
+    ) -> FloatArray:
+        """Scatter within each set, from the counts, means and scatters within the batches.
+
+        Parameters
+        ----------
+        count : ndarray of shape (n_batches, 1)
+        left_mean, right_mean, scatter : ndarray of shape (n_batches, k)
+            Or any that broadcast to it.
+        """
+        n = self.total(count)
+        about_zero = self.total(scatter + count * left_mean * right_mean)
+        return about_zero - self.total(count * left_mean) * self.total(count * right_mean) / n
+
+
+def _shared_batches(counts: NDArray[np.intp]) -> tuple[NDArray[np.bool_], IntArray]:
+    """Group the rows that belong to the same sides; rows that belong to none are left out."""
+    used = counts.any(axis=0)
+    member_of, inverse = np.unique(counts[:, used].T > 0, axis=0, return_inverse=True)
+    # Number the batches as they appear down the rows.
+    first_row = np.full(len(member_of), len(inverse))
+    np.minimum.at(first_row, inverse.ravel(), np.arange(len(inverse)))
+    order = np.argsort(first_row)
+    batch_of_row = np.full(counts.shape[1], -1, dtype=np.intp)
+    batch_of_row[used] = np.argsort(order)[inverse.ravel()]
+    return member_of[order], batch_of_row
+
+
+def _as_slice(rows: IntArray) -> Rows:
+    """A slice where the rows are consecutive: a view costs nothing, an index copies."""
+    consecutive = len(rows) > 0 and bool((np.diff(rows) == 1).all())
+    return slice(int(rows[0]), int(rows[-1]) + 1) if consecutive else rows

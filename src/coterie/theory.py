@@ -1,0 +1,339 @@
+"""The theorems and lemmas of the paper as functions.
+
+What a merge costs and wins in expectation, from moments that the caller knows or estimates.
+All columns have mean zero and models have no intercept, as in the paper. Throughout,
+``covariance`` is that of the two inputs (2, 2), ``with_signal`` their covariances with the
+signal f (2,), ``aggregate_variance`` the variance of h(phi_1, phi_2) and
+``aggregate_with_signal`` its covariance with f. Names that begin with ``estimated`` are
+the same quantities as estimated on the training rows, with n - 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coterie.values import FloatArray
+
+
+def coefficient_variance(
+    noise_variance: float,
+    n_samples: int,
+    estimated_covariance: Any,
+) -> FloatArray:
+    """Covariance of the least-squares coefficients given the training inputs.
+
+    The first lemma of Appendix A, for any number of inputs m.
+
+    Parameters
+    ----------
+    noise_variance : float
+    n_samples : int
+    estimated_covariance : array-like of shape (m, m)
+
+    Examples
+    --------
+    >>> coefficient_variance(2.0, 11, [[4.0]])
+    array([[0.05]])
+    """
+    return noise_variance / (n_samples - 1) * np.linalg.inv(np.atleast_2d(estimated_covariance))
+
+
+def expected_coefficients(estimated_covariance: Any, estimated_with_signal: Any) -> FloatArray:
+    """Mean of the least-squares coefficients given the training inputs.
+
+    The second lemma of Appendix A, for any number of inputs m.
+
+    Parameters
+    ----------
+    estimated_covariance : array-like of shape (m, m)
+    estimated_with_signal : array-like of shape (m,)
+
+    Examples
+    --------
+    >>> expected_coefficients([[2.0, 0.0], [0.0, 1.0]], [1.0, 3.0])
+    array([0.5, 3. ])
+    """
+    covariance = np.atleast_2d(estimated_covariance)
+    return np.linalg.solve(covariance, np.atleast_1d(estimated_with_signal))
+
+
+def model_variance(
+    noise_variance: float, n_samples: int, covariance: Any, estimated_covariance: Any
+) -> float:
+    """Variance of the prediction of a new row, given the training inputs.
+
+    The theorem of Appendix A behind the decrease of variance, for any number of inputs m.
+
+    Parameters
+    ----------
+    noise_variance : float
+    n_samples : int
+    covariance, estimated_covariance : array-like of shape (m, m)
+
+    Examples
+    --------
+    >>> model_variance(2.0, 11, [[1.0]], [[1.0]])
+    0.2
+    """
+    of_coefficients = coefficient_variance(noise_variance, n_samples, estimated_covariance)
+    return float(np.sum(np.atleast_2d(covariance) * of_coefficients))
+
+
+def squared_bias(
+    signal_variance: float,
+    covariance: Any,
+    with_signal: Any,
+    estimated_covariance: Any,
+    estimated_with_signal: Any,
+) -> float:
+    """Squared bias of the prediction of a new row, given the training inputs.
+
+    Theorem 5 (Appendix A), for any number of inputs m.
+
+    Parameters
+    ----------
+    signal_variance : float
+        Variance of f.
+    covariance, estimated_covariance : array-like of shape (m, m)
+    with_signal, estimated_with_signal : array-like of shape (m,)
+
+    Examples
+    --------
+    >>> squared_bias(1.0, [[1.0]], [0.5], [[1.0]], [0.5])
+    0.75
+    """
+    mean = expected_coefficients(estimated_covariance, estimated_with_signal)
+    explained = 2 * np.atleast_1d(with_signal) @ mean - mean @ np.atleast_2d(covariance) @ mean
+    return float(signal_variance - explained)
+
+
+def variance_decrease(
+    noise_variance: float,
+    n_samples: int,
+    covariance: Any,
+    estimated_covariance: Any,
+    aggregate_variance: float,
+    estimated_aggregate_variance: float,
+) -> float:
+    """How much variance a merge saves, in finite samples (Theorem 4, Appendix A).
+
+    Examples
+    --------
+    >>> variance_decrease(1.0, 101, np.eye(2), np.eye(2), 0.5, 0.5)
+    0.01
+    """
+    two = model_variance(noise_variance, n_samples, covariance, estimated_covariance)
+    one = model_variance(
+        noise_variance, n_samples, aggregate_variance, estimated_aggregate_variance
+    )
+    return two - one
+
+
+def asymptotic_variance_decrease(noise_variance: float, n_samples: int) -> float:
+    """How much variance a merge saves, as samples grow: one coefficient's worth (eq. 7).
+
+    Examples
+    --------
+    >>> asymptotic_variance_decrease(1.0, 101)
+    0.01
+    """
+    return noise_variance / (n_samples - 1)
+
+
+def bias_increase(
+    covariance: Any,
+    with_signal: Any,
+    estimated_covariance: Any,
+    estimated_with_signal: Any,
+    aggregate_variance: float,
+    aggregate_with_signal: float,
+    estimated_aggregate_variance: float,
+    estimated_aggregate_with_signal: float,
+) -> float:
+    """How much squared bias a merge adds, in finite samples (Theorem 5, Appendix A).
+
+    Examples
+    --------
+    >>> identity = np.eye(2)
+    >>> bias_increase(identity, [1, 0], identity, [1, 0], 0.5, 0.5, 0.5, 0.5)
+    0.5
+    """
+    # The variance of the signal is in both and drops out.
+    two = squared_bias(0.0, covariance, with_signal, estimated_covariance, estimated_with_signal)
+    one = squared_bias(
+        0.0,
+        aggregate_variance,
+        aggregate_with_signal,
+        estimated_aggregate_variance,
+        estimated_aggregate_with_signal,
+    )
+    return one - two
+
+
+def asymptotic_bias_increase(
+    covariance: Any,
+    with_signal: Any,
+    aggregate_variance: float,
+    aggregate_with_signal: float,
+) -> float:
+    """How much squared bias a merge adds, as samples grow (Theorem 2, eq. 8).
+
+    Examples
+    --------
+    >>> asymptotic_bias_increase(np.eye(2), [1, 0], 0.5, 0.5)
+    0.5
+    """
+    known = (covariance, with_signal)
+    merged = (aggregate_variance, aggregate_with_signal)
+    return bias_increase(*known, *known, *merged, *merged)
+
+
+class Balance(NamedTuple):
+    """Price and allowance of a merge, as shares of the variance of the signal."""
+
+    price: float
+    allowance: float
+
+    @property
+    def pays(self) -> bool:
+        """Whether the price does not exceed the allowance."""
+        return self.price <= self.allowance
+
+
+def mse_balance(
+    noise_variance: float,
+    n_samples: int,
+    signal_variance: float,
+    covariance: Any,
+    with_signal: Any,
+    aggregate_variance: float,
+    aggregate_with_signal: float,
+) -> Balance:
+    """R2 given up by a merge against the variance saved (Theorem 3, eq. 9).
+
+    The merge does not raise the mean squared error, as samples grow, if and only if it pays.
+    (The theorem's wording has the two models the wrong way round; its formula and its
+    proof do not.)
+
+    Examples
+    --------
+    >>> mse_balance(1.0, 11, 1.0, np.eye(2), [0.6, 0.6], 0.5, 0.6).pays
+    True
+    >>> mse_balance(1.0, 11, 1.0, np.eye(2), [0.9, 0.0], 0.5, 0.45).pays
+    False
+    """
+    bias = asymptotic_bias_increase(
+        covariance, with_signal, aggregate_variance, aggregate_with_signal
+    )
+    variance = asymptotic_variance_decrease(noise_variance, n_samples)
+    return Balance(bias / signal_variance, variance / signal_variance)
+
+
+def linear_correlation_threshold(
+    noise_variance: float, n_samples: int, first: float, second: float
+) -> float:
+    """Correlation from which on the mean of two standardised inputs pays, if f is linear.
+
+    ``f = first * x1 + second * x2`` (remark on Theorem 3; Bonetti et al. 2023).
+
+    Examples
+    --------
+    >>> linear_correlation_threshold(1.0, 101, 0.75, 0.25)
+    0.92
+    """
+    gap = (n_samples - 1) * (first - second) ** 2
+    return 1.0 - float(np.divide(2 * noise_variance, gap)) if gap > 0 else -np.inf
+
+
+def deviance_bound(
+    covariance: Any,
+    with_target: Any,
+    aggregate_variance: float,
+    aggregate_with_target: float,
+    *,
+    curvature: float,
+    smallest: float,
+    largest: float,
+    dispersion: float = 1.0,
+) -> float:
+    """Bound on the deviance that a merge adds, to second order (Theorem 6, eq. 12).
+
+    Parameters
+    ----------
+    covariance : array-like of shape (2, 2)
+    with_target : array-like of shape (2,)
+        Covariances of the inputs with the target.
+    aggregate_variance, aggregate_with_target : float
+    curvature : float
+        b''(0).
+    smallest, largest : float
+        m and M: the smallest and the largest of the absolute values of the expected
+        coefficients, of their expected squares, and of the expected product.
+    dispersion : float, default=1.0
+
+    Notes
+    -----
+    It bounds from above where the inputs are not negatively correlated and their coefficients
+    have the same sign; the proof replaces E[w1 w2] cov(phi_1, phi_2) by m cov(phi_1, phi_2),
+    which is no lower bound otherwise.
+
+    Examples
+    --------
+    >>> deviance_bound(np.eye(2), [1, 1], 0.5, 1.0, curvature=1.0, smallest=1.0, largest=1.0)
+    0.5
+    """
+    of_sum = float(np.sum(covariance))
+    apart = float(np.sum(np.abs(with_target)))
+    linear = largest * apart - smallest * abs(aggregate_with_target)
+    quadratic = smallest * of_sum - largest * aggregate_variance
+    return 2 / dispersion * (linear - curvature / 2 * quadratic)
+
+
+def bivariate_deviance_bound(
+    covariance: Any,
+    with_target: Any,
+    *,
+    curvature: float,
+    smallest: float,
+    largest: float,
+    dispersion: float = 1.0,
+) -> float:
+    """Bound on the deviance that the mean of two inputs adds (Appendix B).
+
+    As :func:`deviance_bound`, but m and M are taken over the differences between the
+    coefficients of the two inputs and what the mean gives to each, signs included:
+    E[w1] - E[w]/2, E[w2] - E[w]/2, E[w1^2] - E[w^2]/4, E[w2^2] - E[w^2]/4 and
+    E[w1 w2] - E[w^2]/4.
+
+    Examples
+    --------
+    >>> bivariate_deviance_bound(np.eye(2), [1, 1], curvature=1.0, smallest=1.0, largest=1.0)
+    2.0
+    """
+    apart = largest * float(np.sum(np.abs(with_target)))
+    return 2 / dispersion * (apart - curvature / 2 * smallest * float(np.sum(covariance)))
+
+
+def gaussian_deviance_increase(
+    noise_variance: float,
+    n_samples: int,
+    covariance: Any,
+    with_signal: Any,
+    aggregate_variance: float,
+    aggregate_with_signal: float,
+) -> float:
+    """Deviance that a merge adds for a gaussian target: its mean squared error over phi.
+
+    The last lemma of Appendix C: deviance and mean squared error agree, as samples grow.
+
+    Examples
+    --------
+    >>> gaussian_deviance_increase(1.0, 101, np.eye(2), [1, 0], 0.5, 0.5)
+    0.49
+    """
+    bias = asymptotic_bias_increase(
+        covariance, with_signal, aggregate_variance, aggregate_with_signal
+    )
+    return (bias - asymptotic_variance_decrease(noise_variance, n_samples)) / noise_variance

@@ -1,0 +1,104 @@
+"""The small frozen things that travel between rooms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.floating[Any]]
+IntArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+
+class Verdict(NamedTuple):
+    """Price and allowance of each of m candidates for joining one group.
+
+    A merge is accepted when its price does not exceed its allowance.
+    """
+
+    price: FloatArray
+    allowance: FloatArray
+
+    @property
+    def accepts(self) -> BoolArray:
+        """Which candidates may join."""
+        return np.less_equal(self.price, self.allowance)
+
+
+TRACE_DTYPE = np.dtype(
+    [
+        ("group", np.int32),
+        ("candidate", np.int32),
+        ("price", np.float64),
+        ("allowance", np.float64),
+        ("accepted", np.bool_),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Features split into groups, numbered in the order of their first member."""
+
+    groups: tuple[IntArray, ...]
+
+    @classmethod
+    def of(cls, groups: Iterable[Iterable[int]]) -> Partition:
+        """Partition of these groups, their members sorted."""
+        sorted_groups = (np.sort(np.fromiter(group, dtype=np.intp)) for group in groups)
+        return cls(tuple(sorted(sorted_groups, key=lambda group: int(group[0]))))
+
+    @property
+    def labels(self) -> IntArray:
+        """Number of the group of each feature."""
+        labels = np.empty(sum(map(len, self.groups)), dtype=np.intp)
+        for label, members in enumerate(self.groups):
+            labels[members] = label
+        return labels
+
+
+class Decision(NamedTuple):
+    """What some candidates were told, in this order, when they asked to join a group."""
+
+    seed: int  # the feature that opened the group
+    candidates: IntArray
+    verdict: Verdict
+    accepted: BoolArray
+
+
+Trace = np.recarray[Any, Any]
+
+
+def trace_of(decisions: Sequence[Decision], partition: Partition) -> Trace:
+    """One record per question, in the order in which they were asked."""
+    labels = partition.labels
+    trace = np.recarray(sum(len(d.candidates) for d in decisions), dtype=TRACE_DTYPE)
+    start = 0
+    for seed, candidates, verdict, accepted in decisions:
+        rows = slice(start, start := start + len(candidates))
+        trace.group[rows] = labels[seed]
+        trace.candidate[rows] = candidates
+        trace.price[rows] = verdict.price
+        trace.allowance[rows] = verdict.allowance
+        trace.accepted[rows] = accepted
+    return trace
+
+
+def reordered(partition: Partition, trace: Trace, order: IntArray) -> tuple[Partition, Trace]:
+    """Partition and trace of features that were searched in another order.
+
+    Parameters
+    ----------
+    order : ndarray of shape (n_features,)
+        ``order[i]`` is the feature that was searched as number i.
+    """
+    renamed = Partition.of(order[members] for members in partition.groups)
+    seeds = np.array([order[members[0]] for members in partition.groups], dtype=np.intp)
+    trace = trace.copy()
+    trace.candidate = order[trace.candidate]
+    trace.group = renamed.labels[seeds[trace.group]]
+    return renamed, trace

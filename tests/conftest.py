@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "coterie",
+    deadline=None,
+    max_examples=40,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("coterie")
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20260101)
+
+
+def correlated(rng, n_samples=60, n_features=7, n_factors=3, noise=1.0):
+    """Features that share a few factors, and a target that depends on all of them."""
+    factors = rng.normal(size=(n_samples, n_factors))
+    mixing = rng.normal(size=(n_factors, n_features))
+    X = factors @ mixing + 0.3 * rng.normal(size=(n_samples, n_features))
+    y = X @ rng.normal(size=n_features) + noise * rng.normal(size=n_samples)
+    return X, y
+
+
+@pytest.fixture
+def problem(rng):
+    return correlated(rng)

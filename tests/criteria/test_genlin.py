@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coterie.aggregations import AGGREGATIONS
+from coterie.criteria import FAMILIES, GenLin
+from coterie.grouping import gathered
+from coterie.statistics import RowSets
+
+
+def price(X, y, *, curvature=1.0, bound="general"):
+    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows())
+    pairs = evidence.pairs(evidence.alone(0), np.array([1]))
+    return GenLin(1.0, curvature, bound).verdict(pairs).price[0]
+
+
+@given(st.floats(0.05, 0.99), st.floats(0.05, 3.0))
+def test_nearly_twins_cost_what_the_formula_says_and_twins_nothing(r, curvature):
+    n = 200
+    x, e = np.linalg.qr(np.random.default_rng(0).normal(size=(n, 3)) - 0.0)[0].T[:2]
+    x, e = x - x.mean(), e - e.mean()
+    e -= x * (x @ e) / (x @ x)
+    x, e = x / x.std(), e / e.std()
+    y = r * x + np.sqrt(1 - r**2) * e
+    r_unbiased = r * n / (n - 1)
+    expected = (2 * r_unbiased + curvature / 2) / (r_unbiased + 2 * curvature)
+    nearly = np.column_stack([x, x + 1e-5 * np.sin(np.arange(n))])
+    np.testing.assert_allclose(price(nearly, y, curvature=curvature), expected, rtol=1e-4)
+    for twin in (x, 3 * x + 2):
+        assert price(np.column_stack([x, twin]), y, curvature=curvature) == 0
+
+
+@pytest.mark.parametrize("bound", ["general", "bivariate"])
+def test_opposites_can_never_merge(rng, bound):
+    x = rng.normal(size=40)
+    y = x + rng.normal(size=40)
+    assert price(np.column_stack([x, -x]), y, bound=bound) > 1e12
+
+
+def test_two_constants_cost_nothing(rng):
+    assert price(np.ones((20, 2)), rng.normal(size=20)) == 0
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("bound", ["general", "bivariate"])
+def test_the_direction_of_the_target_does_not_matter(rng, bound, sign):
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    np.testing.assert_allclose(price(X, sign * y, bound=bound), price(X, y, bound=bound))
+
+
+def test_families_know_their_curvature(rng):
+    classes = (rng.uniform(size=1000) < 0.1).astype(float)
+    counts = rng.poisson(9.0, size=1000).astype(float)
+    numbers = rng.normal(5, 3, size=1000)
+    p, mean = classes.mean(), counts.mean()
+    bernoulli, poisson, gaussian = (FAMILIES[f] for f in ("bernoulli", "poisson", "gaussian"))
+    np.testing.assert_allclose(bernoulli.curvature(classes, "zero"), 0.25 / classes.std())
+    np.testing.assert_allclose(bernoulli.curvature(classes, "null"), np.sqrt(p * (1 - p)))
+    np.testing.assert_allclose(poisson.curvature(counts, "zero"), 1 / counts.std())
+    np.testing.assert_allclose(poisson.curvature(counts, "null"), mean / counts.std())
+    assert gaussian.curvature(numbers, "zero") == gaussian.curvature(numbers, "null") == 1.0
+    assert gaussian.curvature(numbers, 0.5) == 0.5

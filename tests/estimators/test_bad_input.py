@@ -1,0 +1,144 @@
+"""Bad input gets one clear sentence and nothing else."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GroupKFold, LeaveOneOut
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from coterie import GenLinCFA, LinCFA, NonLinCFA
+
+X = np.random.default_rng(0).normal(size=(20, 4))
+y = X.sum(axis=1) + np.random.default_rng(1).normal(size=20)
+FRAME = pd.DataFrame(X, columns=["age", "income", "height", "weight"])
+
+
+def holed(value, columns=(1,)):
+    frame = FRAME.copy()
+    for column in columns:
+        frame.iloc[3, column] = value
+    return frame
+
+
+TEXT = FRAME.assign(city="Rome")
+PARAMETERS = [
+    (NonLinCFA(-0.1), "tolerance must be 0 or more, got -0.1."),
+    (NonLinCFA(np.nan), "tolerance must be 0 or more, got nan."),
+    (NonLinCFA("small"), "tolerance must be a number, got 'small'."),
+    (NonLinCFA(True), "tolerance must be a number, got True."),
+    (GenLinCFA(-1), "tolerance must be 0 or more, got -1.0."),
+    (NonLinCFA(search="foward"), "Did you mean 'forward'?"),
+    (NonLinCFA(search=3), "search must be one of 'forward', 'restart', 'best', got 3."),
+    (NonLinCFA(aggregation="average"), "aggregation must be one of 'mean', "),
+    (NonLinCFA(aggregation="medain"), "Did you mean 'median'?"),
+    (GenLinCFA(family="bernouli"), "Did you mean 'bernoulli'?"),
+    (GenLinCFA(family="gausian"), "Did you mean 'gaussian'?"),
+    (GenLinCFA(bound="generall"), "Did you mean 'general'?"),
+    (GenLinCFA(curvature="nul"), "curvature must be one of 'zero', 'null' or a number, got 'nul'"),
+    (GenLinCFA(curvature=0), "curvature must be more than 0, got 0.0."),
+    (GenLinCFA(curvature=None), "curvature must be a number, got None."),
+    (NonLinCFA(scale="yes"), "scale must be True or False, got 'yes'."),
+    (NonLinCFA(max_group_size=0), "max_group_size must be 1 or more, got 0."),
+    (NonLinCFA(max_group_size=2.5), "max_group_size must be None or an int, got 2.5."),
+    (NonLinCFA(connectivity=np.ones((3, 3))), "shape (4, 4), got (3, 3)."),
+    (NonLinCFA(connectivity=sparse.eye_array(5)), "shape (4, 4), got (5, 5)."),
+    (NonLinCFA(connectivity="all"), "connectivity must have one row and one column per input"),
+    (NonLinCFA(cv=1), "n_splits=2 or more"),
+    (NonLinCFA(cv=21), "greater than the number of samples"),
+    (NonLinCFA(cv="five"), "Expected `cv`"),
+    (NonLinCFA(cv=[]), "cv must give at least one pair"),
+    (NonLinCFA(cv=[([], [1, 2])]), "cv must give non-empty lists of row numbers"),
+    (NonLinCFA(cv=[([0, 1], [25])]), "cv gives row 25, but X has rows 0 to 19."),
+    (NonLinCFA(cv=LeaveOneOut()), "y is constant within each of the 20 test folds"),
+    (NonLinCFA(cv=GroupKFold(2)), "groups"),
+    (NonLinCFA(inputs=3), "inputs must be None, a function of the columns or a scikit-learn"),
+    (NonLinCFA(inputs=StandardScaler), "write StandardScaler()"),
+    (NonLinCFA(inputs=lambda X: X[:, 0]), "inputs must give a table of 20 rows, got shape (20,)."),
+    (NonLinCFA(inputs=lambda X: X[:, :1]), "inputs must give 2 or more columns to group, got 1."),
+    (NonLinCFA(inputs=lambda X: X.astype(str)), "inputs must give real numbers"),
+    (NonLinCFA(inputs=lambda X: np.where(X > 0, X, np.nan)), "What inputs makes of X has NaN"),
+    (NonLinCFA(inputs=FunctionTransformer(lambda X: X / 0 * 0)), "What inputs makes of X has"),
+    (NonLinCFA(aggregation=lambda Z: Z[:3, 0]), "expected 20 values, got an array of shape (3,)."),
+    (NonLinCFA(aggregation=lambda Z: Z.mean()), "expected 20 values, got an array of shape ()."),
+    (NonLinCFA(aggregation=lambda Z: Z[:, 0] * np.nan), "returned NaN or infinity"),
+]
+
+
+@pytest.mark.parametrize(("reducer", "sentence"), PARAMETERS, ids=[p[1] for p in PARAMETERS])
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+def test_bad_parameters(reducer, sentence):
+    with pytest.raises((ValueError, TypeError)) as error:
+        reducer.fit(FRAME.to_numpy(), y)
+    message = str(error.value)
+    assert sentence in message
+    assert "\n" not in message
+
+
+DATA = [
+    (holed(np.nan), y, "X has NaN in column 'income'. Fill the gaps first, for example"),
+    (holed(np.nan, (0, 2)), y, "X has NaN in columns 'age', 'height'."),
+    (holed(np.inf).to_numpy(), y, "X has infinity (inf) in column 1."),
+    (TEXT, y, "X has text in column 'city'."),
+    (TEXT.to_numpy(dtype=object), y, "X has text in column 4."),
+    (X, y[:-1], "inconsistent numbers of samples: [20, 19]"),
+    (X, np.full(20, 3.0), "y is constant, 3 in every row"),
+    (X, np.where(np.arange(20) == 4, np.nan, y), "y contains NaN"),
+    (X, None, "requires y to be passed"),
+    (X[:0], y[:0], "0 sample(s)"),
+    (X[:, :1], y, "1 feature(s)"),
+    (X[:, 0], y, "Expected 2D array"),
+    (X, np.column_stack([y, y]), "y should be a 1d array"),
+    (sparse.csr_array(X), y, "Sparse data was passed"),
+    (X + 1j, y, "Complex data not supported"),
+]
+
+
+@pytest.mark.parametrize("reducer", [NonLinCFA(), GenLinCFA(), LinCFA()], ids=str)
+@pytest.mark.parametrize(("bad_X", "bad_y", "sentence"), DATA, ids=[d[2] for d in DATA])
+def test_bad_data(reducer, bad_X, bad_y, sentence):
+    with pytest.raises((ValueError, TypeError)) as error:
+        reducer.fit(bad_X, bad_y)
+    assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("reducer", "bad_y", "sentence"),
+    [
+        (NonLinCFA(), ["a", "b"] * 10, "NonLinCFA needs a target of numbers, got text ('a', 'b'"),
+        (LinCFA(), ["a", "b"] * 10, "LinCFA needs a target of numbers, got text"),
+        (GenLinCFA(), ["a", "b"] * 10, "family 'gaussian' needs a target of numbers, got text"),
+        (GenLinCFA(family="bernoulli"), ["a"] * 20, "needs y with 2 classes, got 1 class."),
+        (GenLinCFA(family="bernoulli"), list("abcd") * 5, "2 classes, got 4 classes."),
+        (GenLinCFA(family="poisson"), y, "family 'poisson' needs y of 0 or more, got -"),
+        (GenLinCFA(family="poisson"), np.zeros(20), "y is constant, 0 in every row"),
+    ],
+)
+def test_bad_targets(reducer, bad_y, sentence):
+    with pytest.raises(ValueError) as error:
+        reducer.fit(X, bad_y)
+    assert sentence in str(error.value)
+
+
+def test_lincfa_says_that_it_needs_four_samples():
+    with pytest.raises(ValueError, match=r"n_samples - 3 degrees of freedom and got 3 samples"):
+        LinCFA().fit(X[:3], y[:3])
+
+
+def test_transform_refuses_what_fit_did_not_see():
+    reducer = NonLinCFA().fit(FRAME, y)
+    with pytest.raises(ValueError, match="feature names"):
+        reducer.transform(FRAME.rename(columns={"age": "years"}))
+    with pytest.raises(ValueError, match="feature names"):
+        reducer.transform(FRAME[["income", "age", "height", "weight"]])
+    with pytest.raises(ValueError, match="X has NaN in column 'income'"):
+        reducer.transform(holed(np.nan))
+    with pytest.raises(ValueError, match=r"X must have one column per group"):
+        reducer.inverse_transform(np.zeros((2, 9)))
+    with pytest.raises(NotFittedError):
+        NonLinCFA().transform(X)
+
+
+def test_no_parameter_is_checked_before_fit():
+    NonLinCFA(tolerance=-1, search="?", cv="?", aggregation="?", scale="?")

@@ -1,0 +1,186 @@
+"""What must hold whatever the data."""
+
+import numpy as np
+import pytest
+from conftest import correlated
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.model_selection import KFold
+
+from coterie import GenLinCFA, LinCFA, NonLinCFA
+
+SEEDS = st.integers(0, 2**20)
+SEARCHES = st.sampled_from(["forward", "restart", "best"])
+REDUCERS = [
+    NonLinCFA(0.02),
+    NonLinCFA(0.02, cv=None),
+    NonLinCFA(0.02, aggregation="median"),
+    NonLinCFA(0.02, aggregation="sum_of_squares", cv=None),
+    GenLinCFA(0.7),
+    GenLinCFA(0.3, bound="bivariate"),
+    LinCFA(),
+]
+each_reducer = pytest.mark.parametrize("reducer", REDUCERS, ids=str)
+
+
+def problem(seed, **options):
+    return correlated(np.random.default_rng(seed), **options)
+
+
+def is_clear(reducer, margin=1e-6):
+    """Whether no decision was a close one."""
+    trace = reducer.trace_
+    scale = np.maximum(1, np.abs(trace.price))
+    return bool((np.abs(trace.price - trace.allowance) > margin * scale).all())
+
+
+@each_reducer
+@given(seed=SEEDS, search=SEARCHES)
+def test_shuffling_rows_within_folds_changes_nothing(reducer, seed, search):
+    X, y = problem(seed)
+    rng = np.random.default_rng(seed)
+    order = np.concatenate([rng.permutation(test) for _, test in KFold(5).split(X)])
+    reducer.set_params(search=search)
+    if is_clear(reducer.fit(X, y)):
+        labels = reducer.labels_
+        assert (reducer.fit(X[order], y[order]).labels_ == labels).all()
+
+
+@each_reducer
+@given(seed=SEEDS, shift=st.floats(-1e4, 1e4))
+def test_shifting_features_and_target_changes_nothing(reducer, seed, shift):
+    if reducer.get_params()["aggregation"] == "sum_of_squares":
+        return  # squares of shifted features are other functions
+    X, y = problem(seed)
+    if is_clear(reducer.fit(X, y)):
+        labels = reducer.labels_
+        moved = X + (shift if reducer.aggregation == "median" else shift * np.arange(7))
+        assert (reducer.fit(moved, y - shift).labels_ == labels).all()
+
+
+@each_reducer
+@given(seed=SEEDS, exponent=st.integers(-90, 90))
+def test_the_unit_of_all_features_does_not_matter(reducer, seed, exponent):
+    X, y = problem(seed)
+    if is_clear(reducer.fit(X, y)):
+        labels = reducer.labels_
+        assert (reducer.fit(X * 10.0**exponent, y).labels_ == labels).all()
+
+
+@each_reducer
+@given(seed=SEEDS)
+def test_scaling_makes_units_irrelevant(reducer, seed):
+    X, y = problem(seed)
+    units = 10.0 ** np.random.default_rng(seed).integers(-9, 9, size=7)
+    reducer.set_params(scale=True)
+    try:
+        if is_clear(reducer.fit(X, y)):
+            labels = reducer.labels_
+            assert (reducer.fit(X * units + units, y).labels_ == labels).all()
+    finally:
+        reducer.set_params(scale=False)
+
+
+@given(seed=SEEDS, search=SEARCHES, cv=st.sampled_from([None, 5]))
+def test_twins_of_one_feature_always_merge(seed, search, cv):
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(2, 30))
+    X = x[:, None] * 10.0 ** rng.integers(-3, 3, size=6) + rng.normal(size=6)
+    for reducer in (NonLinCFA(0, cv=cv, search=search), LinCFA(search=search)):
+        assert reducer.fit(X, y).n_groups_ == 1
+
+
+@given(seed=SEEDS, search=SEARCHES, cv=st.sampled_from([None, 5]))
+def test_constants_join_the_first_group_that_asks(seed, search, cv):
+    X, y = problem(seed)
+    X[:, 2:4] = 5.0
+    reducer = NonLinCFA(0, cv=cv, search=search, max_group_size=7).fit(X, y)
+    assert len(set(reducer.labels_[[2, 3]])) == 1
+
+
+@given(seed=SEEDS, search=SEARCHES)
+def test_endless_tolerance_merges_all_and_none_merges_nothing_that_costs(seed, search):
+    X, y = problem(seed)
+    assert NonLinCFA(np.inf, search=search).fit(X, y).n_groups_ == 1
+    reducer = NonLinCFA(0, cv=None, search=search).fit(X, y)
+    assert reducer.n_groups_ == 7  # in-sample, only a merge of twins is free
+    assert GenLinCFA(np.inf, search=search).fit(X, y).n_groups_ == 1
+    assert GenLinCFA(0, search=search).fit(X, y).n_groups_ == 7
+
+
+@given(seed=SEEDS, search=SEARCHES, tolerance=st.floats(0, 0.3))
+def test_no_merge_is_dearer_than_allowed(seed, search, tolerance):
+    X, y = problem(seed)
+    trace = NonLinCFA(tolerance, search=search).fit(X, y).trace_
+    assert ((trace.price <= trace.allowance) == trace.accepted).all()
+
+
+@each_reducer
+@given(seed=SEEDS)
+def test_best_does_not_depend_on_the_order_of_columns(reducer, seed):
+    X, y = problem(seed)
+    X[:, 5] = X[:, 1]  # twins
+    X[:, 6] = -X[:, 2]  # an opposite
+    X[:, 3] = 1.0  # a constant
+    order = np.random.default_rng(seed).permutation(7)
+    reducer.set_params(search="best")
+    one = reducer.fit(X, y)
+    as_sets = {frozenset(map(int, group)) for group in one.groups_}
+    other = reducer.fit(X[:, order], y)
+    assert {frozenset(map(int, order[group])) for group in other.groups_} == as_sets
+
+
+@given(seed=SEEDS, size=st.integers(1, 3))
+def test_best_gives_the_same_columns_even_if_twins_cannot_all_join(seed, size):
+    X, y = problem(seed)
+    X = np.hstack([X[:, :3], X[:, :3], X[:, :1]])
+    order = np.random.default_rng(seed).permutation(7)
+    one, other = (
+        NonLinCFA(0.1, search="best", max_group_size=size).fit_transform(Z, y)
+        for Z in (X, X[:, order])
+    )
+    key = lambda Z: np.sort(np.round(Z[0], 9))  # noqa: E731
+    np.testing.assert_array_equal(key(one), key(other))
+
+
+@each_reducer
+@given(seed=SEEDS)
+def test_float32_decides_like_float64_where_it_is_clear(reducer, seed):
+    X, y = problem(seed)
+    if is_clear(reducer.fit(X, y), margin=1e-4):
+        labels = reducer.labels_
+        assert (reducer.fit(X.astype(np.float32), y).labels_ == labels).all()
+
+
+@each_reducer
+def test_layout_in_memory_does_not_matter(reducer):
+    X, y = problem(0)
+    labels = reducer.fit(X, y).labels_
+    for same in (np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2], X.tolist()):
+        assert (reducer.fit(same, y).labels_ == labels).all()
+
+
+@each_reducer
+@pytest.mark.parametrize(("n_samples", "n_features"), [(12, 40), (5, 3), (30, 2)])
+def test_wide_and_tiny_data_are_no_special_case(reducer, n_samples, n_features):
+    X, y = problem(3, n_samples=n_samples, n_features=n_features)
+    if reducer.get_params().get("cv") == 5 and n_samples < 10:
+        reducer = NonLinCFA(0.02, cv=2)
+    fitted = reducer.fit(X, y)
+    assert np.isfinite(fitted.transform(X)).all()
+    assert not np.isnan(fitted.trace_.price).any()
+
+
+def test_three_samples_are_enough_in_sample():
+    X = np.array([[1.0, 2.0, 4.0], [2.0, 1.0, 0.0], [3.0, 5.0, 1.0]])
+    assert NonLinCFA(0.5, cv=None).fit(X, [1.0, 2.0, 4.0]).n_groups_ >= 1
+    assert GenLinCFA().fit(X, [1.0, 2.0, 4.0]).n_groups_ >= 1
+
+
+@given(seed=SEEDS)
+def test_kelvins_and_pascals_decide_like_their_anomalies(seed):
+    X, y = problem(seed)
+    reducer = NonLinCFA(0.02, scale=True).fit(X, y)
+    if is_clear(reducer, margin=1e-3):
+        offset = X + np.array([273.15, 101325.0, 2024.0, 1e6, 0.0, -1e5, 1e7])
+        assert (NonLinCFA(0.02, scale=True).fit(offset, y).labels_ == reducer.labels_).all()

@@ -1,0 +1,156 @@
+"""The search knows no covariance: its questions here are written by hand."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from coterie.search import Limits, best, forward, restart
+from coterie.values import Verdict
+
+SEARCHES = [forward, restart, best]
+
+
+@dataclass
+class ByHand:
+    """A question whose prices are a function of (members, candidate)."""
+
+    n_features: int
+    price: object
+    allowance: float = 1.0
+    asked: int = 0
+
+    def alone(self, feature):
+        return (feature,)
+
+    def joined(self, group, feature):
+        return (*group, feature)
+
+    def judge(self, group, candidates):
+        self.asked += len(candidates)
+        price = np.array([float(self.price(group, int(j))) for j in candidates])
+        return Verdict(price, np.full(len(price), self.allowance))
+
+
+def groups_of(outcome):
+    return [group.tolist() for group in outcome[0].groups]
+
+
+def decisions_of(outcome):
+    return [(int(r.group), int(r.candidate), bool(r.accepted)) for r in outcome[1]]
+
+
+def same_parity(group, j):
+    return 0 if all(j % 2 == i % 2 for i in group) else 9
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_classes_are_found(search):
+    outcome = search(ByHand(7, same_parity))
+    assert groups_of(outcome) == [[0, 2, 4, 6], [1, 3, 5]]
+    assert outcome[0].labels.tolist() == [0, 1, 0, 1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_nothing_merges_at_a_price_too_high(search):
+    assert groups_of(search(ByHand(4, lambda g, j: 2))) == [[0], [1], [2], [3]]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_everything_merges_when_allowances_have_no_end(search):
+    question = ByHand(6, lambda g, j: sum(g) * j, allowance=np.inf)
+    assert groups_of(search(question)) == [[0, 1, 2, 3, 4, 5]]
+
+
+def needs_three(group, j):
+    """1 is welcome only once 3 is in; everybody else but 2 always."""
+    return {1: 0 if 3 in group else 9, 2: 9}.get(j, 0)
+
+
+def test_forward_asks_each_candidate_once():
+    outcome = forward(ByHand(4, needs_three))
+    assert groups_of(outcome) == [[0, 3], [1], [2]]
+    assert decisions_of(outcome) == [(0, 1, False), (0, 2, False), (0, 3, True), (1, 2, False)]
+
+
+def test_restart_asks_the_refused_again():
+    outcome = restart(ByHand(4, needs_three))
+    assert groups_of(outcome) == [[0, 1, 3], [2]]
+    assert decisions_of(outcome) == [
+        (0, 1, False),
+        (0, 2, False),
+        (0, 3, True),
+        (0, 1, True),
+        (0, 2, False),
+    ]
+
+
+def test_best_takes_the_cheapest_pair_first():
+    price = {(0, 1): 0.9, (1, 2): 0.1}
+
+    def pairwise(group, j):
+        return max(price.get((min(i, j), max(i, j)), 9) for i in group)
+
+    outcome = best(ByHand(3, pairwise))
+    assert groups_of(outcome) == [[0], [1, 2]]
+    assert decisions_of(outcome)[0] == (1, 2, True)
+
+
+def test_best_weighs_prices_against_allowances():
+    class Generous(ByHand):
+        def judge(self, group, candidates):
+            price = np.where(candidates == 2, 0.5, 0.4)
+            return Verdict(price, np.where(candidates == 2, 9.0, 0.41))
+
+    opened = best(Generous(3, None))[1][0]
+    assert opened.candidate == 2
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_a_candidate_must_touch_a_member(search):
+    chain = sparse.csr_array(np.diag(np.ones(4), 1) + np.diag(np.ones(4), -1))
+    chain[2, 3] = chain[3, 2] = 0
+    chain.eliminate_zeros()
+    outcome = search(ByHand(5, lambda g, j: 0), Limits(neighbours=sparse.csr_array(chain)))
+    assert groups_of(outcome) == [[0, 1, 2], [3, 4]]
+
+
+def test_a_pass_can_reach_only_forward_what_it_has_not_passed():
+    # 0 touches 2, 2 touches 1: a single pass has left 1 behind when 2 joins.
+    graph = sparse.csr_array(np.array([[0, 0, 1], [0, 0, 1], [1, 1, 0]], dtype=float))
+    assert groups_of(forward(ByHand(3, lambda g, j: 0), Limits(graph))) == [[0, 2], [1]]
+    assert groups_of(restart(ByHand(3, lambda g, j: 0), Limits(graph))) == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_no_group_is_larger_than_allowed(search, size):
+    outcome = search(ByHand(7, lambda g, j: 0), Limits(max_group_size=size))
+    assert max(map(len, outcome[0].groups)) == size
+    assert len(outcome[0].labels) == 7
+
+
+def test_forward_asks_little_more_than_it_must():
+    # Each acceptance voids the rest of a block, so blocks must stay short while many join.
+    question = ByHand(400, same_parity)
+    _, trace = forward(question)
+    assert question.asked <= 8 * len(trace)
+
+
+def test_a_search_can_be_repeated():
+    for search in SEARCHES:
+        one, other = search(ByHand(9, same_parity)), search(ByHand(9, same_parity))
+        assert (one[1] == other[1]).all()
+
+
+def test_copies_join_together():
+    # 1 and 2 are copies; once one of them is in, the other would be refused.
+    def one_is_enough(group, j):
+        return 9 if {1, 2} & {*group} and j in {1, 2} else 0.5 - 0.1 * (j in {1, 2})
+
+    alone = best(ByHand(3, one_is_enough))
+    together = best(ByHand(3, one_is_enough), copies=np.array([0, 1, 1]))
+    assert groups_of(alone) == [[0, 1], [2]]
+    assert groups_of(together) == [[0, 1, 2]]
+    assert together[1].accepted.sum() == 2

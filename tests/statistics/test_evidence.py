@@ -1,0 +1,80 @@
+"""Every source of pair moments keeps the same promise: it equals building the columns."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold, TimeSeriesSplit
+
+from coterie.aggregations import AGGREGATIONS, Custom
+from coterie.grouping import gathered
+from coterie.statistics import RowSets
+
+SPLITS = {"all rows": None, "folds": KFold(3), "time": TimeSeriesSplit(3)}
+AGGREGATES = {**AGGREGATIONS, "custom": Custom(lambda Z: Z.max(axis=1) - Z.sum(axis=1))}
+
+
+def correlations(columns):
+    """Correlations, with 0 where a column is constant."""
+    spread = columns.std(axis=0)
+    columns = (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    return columns.T @ columns / len(columns)
+
+
+def correlations_of(pairs, at):
+    get = {
+        name: np.broadcast_to(getattr(pairs, name), pairs.uv.shape)[at] for name in pairs._fields
+    }
+    root = {c: np.sqrt(get[c + c]) for c in "uvwy"}
+    return {ab: get[ab] / (root[ab[0]] * root[ab[1]]) for ab in ("uv", "uy", "vy", "wy")}
+
+
+@pytest.mark.parametrize("splits", SPLITS)
+@pytest.mark.parametrize("name", AGGREGATES)
+def test_moments_equal_those_of_the_columns(rng, name, splits):
+    X, y = rng.normal(size=(30, 6)) + 3, rng.normal(size=30)
+    aggregation, splitter = AGGREGATES[name], SPLITS[splits]
+    chosen = [] if splitter is None else list(splitter.split(X))
+    rows = RowSets.of_splits(chosen, 30) if chosen else RowSets.all_rows()
+    evidence = gathered(X, y, aggregation, rows)
+    group = evidence.joined(evidence.joined(evidence.alone(1), 4), 0)
+    pairs = evidence.pairs(group, np.array([2, 3, 5]))
+    u = aggregation.values(X[:, [1, 4, 0]])
+    sets = [((), slice(None))] + [
+        ((side, number), rows_)
+        for number, split in enumerate(chosen)
+        for side, rows_ in enumerate(split)
+    ]
+    for at, rows_ in sets[1:] if chosen else sets:
+        for position, candidate in enumerate([2, 3, 5]):
+            w = aggregation.values(X[:, [1, 4, 0, candidate]])
+            expected = correlations(np.column_stack([u, X[:, candidate], w, y])[rows_])
+            got = correlations_of(pairs, (*at, position))
+            np.testing.assert_allclose(got["uv"], expected[0, 1], atol=1e-12)
+            np.testing.assert_allclose(got["uy"], expected[0, 3], atol=1e-12)
+            np.testing.assert_allclose(got["vy"], expected[1, 3], atol=1e-12)
+            # A merged principal component has no direction of its own.
+            sign = np.sign(got["wy"] * expected[2, 3]) if name == "principal" else 1
+            np.testing.assert_allclose(got["wy"], sign * expected[2, 3], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", AGGREGATES)
+def test_joining_in_another_order_gives_the_same_group(rng, name):
+    X, y = rng.normal(size=(25, 5)), rng.normal(size=25)
+    evidence = gathered(X, y, AGGREGATES[name], RowSets.all_rows())
+    one = evidence.joined(evidence.joined(evidence.alone(0), 1), 2)
+    other = evidence.joined(evidence.joined(evidence.alone(2), 0), 1)
+    candidates = np.array([3, 4])
+    a = correlations_of(evidence.pairs(one, candidates), ())
+    b = correlations_of(evidence.pairs(other, candidates), ())
+    np.testing.assert_allclose(np.abs(a["wy"]), np.abs(b["wy"]), atol=1e-9)
+    np.testing.assert_allclose(a["uv"], b["uv"], atol=1e-9)
+
+
+def test_a_column_that_is_constant_within_a_fold_has_no_scatter_there(rng):
+    X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
+    X[:10, 1] = 7.0
+    rows = RowSets.of_splits(KFold(2).split(X), 20)
+    for name in ("mean", "max"):
+        evidence = gathered(X, y, AGGREGATIONS[name], rows)
+        pairs = evidence.pairs(evidence.alone(0), np.array([1, 2]))
+        assert pairs.vv[1, 0, 0] == 0.0  # held-out rows of the first split
+        assert pairs.vv[0, 0, 0] > 0.0
