@@ -34,7 +34,7 @@ def test_each_is_of_one_kind(name):
 @pytest.mark.parametrize("name", [n for n, a in AGGREGATIONS.items() if isinstance(a, Linear)])
 def test_weights_give_the_values(rng, name):
     Z = rng.normal(size=(30, 4))
-    centre, weights = AGGREGATIONS[name].weights(Z)
+    centre, weights = AGGREGATIONS[name].weights(Z, np.arange(4))
     np.testing.assert_allclose((Z - centre) @ weights, AGGREGATIONS[name].values(Z))
 
 

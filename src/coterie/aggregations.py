@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from coterie.values import FloatArray
+from coterie.values import FloatArray, IntArray
 
 
 @runtime_checkable
@@ -40,8 +40,8 @@ class Weights(NamedTuple):
 class Linear(Protocol):
     """A weighted sum of the columns."""
 
-    def weights(self, columns: FloatArray) -> Weights:
-        """The weights, learned where need be from training columns (n_samples, m)."""
+    def weights(self, columns: FloatArray, members: IntArray) -> Weights:
+        """The weights of some columns, learned where need be from training rows."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class LinearSum:
     def contribution(self, columns: FloatArray) -> FloatArray:
         return columns
 
-    def weights(self, columns: FloatArray) -> Weights:
-        size = columns.shape[1]
+    def weights(self, columns: FloatArray, members: IntArray) -> Weights:
+        size = len(members)
         return Weights(np.zeros(size), np.full(size, 1 / size if self.average else 1.0))
 
     def values(self, columns: FloatArray) -> FloatArray:
@@ -194,12 +194,13 @@ class Principal:
         old, new = _top_of_bordered(state.eigenvalues, border, corner)
         return state.columns @ (state.eigenvectors @ old) + centred * new
 
-    def weights(self, columns: FloatArray) -> Weights:
-        centre = columns.mean(axis=0)
-        return Weights(centre, self._top(self._state(columns - centre)))
+    def weights(self, columns: FloatArray, members: IntArray) -> Weights:
+        chosen = columns[:, members]
+        centre = chosen.mean(axis=0)
+        return Weights(centre, self._top(self._state(chosen - centre)))
 
     def values(self, columns: FloatArray) -> FloatArray:
-        centre, weights = self.weights(columns)
+        centre, weights = self.weights(columns, np.arange(columns.shape[1]))
         return (columns - centre) @ weights
 
 

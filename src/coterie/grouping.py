@@ -14,6 +14,8 @@ from coterie.criteria import Criterion
 from coterie.search import Limits, Question, best, forward, restart
 from coterie.statistics import (
     Evidence,
+    GramSource,
+    PairMoments,
     RowSets,
     RunningEvidence,
     SumEvidence,
@@ -37,20 +39,45 @@ class MergeQuestion:
         """Number of features to be grouped."""
         return self.evidence.n_features
 
+    @property
+    def foresight(self) -> int:
+        """How many groups at once are worth asking about."""
+        return self.evidence.foresight
+
     def alone(self, feature: int) -> Any:
         """The group of one feature."""
         return self.evidence.alone(feature)
 
-    def joined(self, group: Any, feature: int) -> Any:
-        """The group with one feature more."""
-        return self.evidence.joined(group, feature)
+    def joined(self, group: Any, features: IntArray) -> Any:
+        """The group with some features more."""
+        return self.evidence.joined(group, features)
 
     def judge(self, group: Any, candidates: IntArray) -> Verdict:
         """The verdict on each candidate, as if it were the only one."""
+        verdict = self._verdict(lambda block: self.evidence.pairs(group, block), candidates)
+        return Verdict(verdict.price[0], verdict.allowance[0])
+
+    def judge_along(self, group: Any, links: IntArray, candidates: IntArray) -> Verdict:
+        """The verdicts on each candidate after each link of a chain has joined in turn."""
+        return self._verdict(
+            lambda block: self.evidence.pairs_along(group, links, block), candidates
+        )
+
+    def judge_singles(self, features: IntArray, candidates: IntArray) -> Verdict:
+        """The verdicts on each candidate for joining each of some features."""
+        return self._verdict(
+            lambda block: self.evidence.pairs_of_singles(features, block), candidates
+        )
+
+    def _verdict(
+        self, pairs_of: Callable[[IntArray], PairMoments], candidates: IntArray
+    ) -> Verdict:
         step = self.evidence.max_candidates
         blocks = [candidates[i : i + step] for i in range(0, len(candidates), step)]
-        verdicts = [self.criterion.verdict(self.evidence.pairs(group, b)) for b in blocks]
-        return Verdict(*map(np.concatenate, zip(*verdicts, strict=True)))
+        verdicts = [self.criterion.verdict(pairs_of(block)) for block in blocks]
+        if len(verdicts) == 1:
+            return verdicts[0]
+        return Verdict(*(np.concatenate(parts, axis=-1) for parts in zip(*verdicts, strict=True)))
 
 
 def gathered(
@@ -69,7 +96,11 @@ def gathered(
         return RunningEvidence(aggregation, columns, features, standard_target, rows)
     contribution = aggregation.contribution(columns)
     contributions = features if contribution is columns else standardised(contribution)
-    return SumEvidence(contributions, features, standard_target, rows)
+    parts = [contributions, standard_target]
+    if contributions is not features:
+        parts.insert(1, features)
+    source = GramSource(np.hstack([part.values for part in parts]), rows)
+    return SumEvidence(source, contributions.spread)
 
 
 def grouped(

@@ -75,17 +75,16 @@ Trace = np.recarray[Any, Any]
 
 def trace_of(decisions: Sequence[Decision], partition: Partition) -> Trace:
     """One record per question, in the order in which they were asked."""
-    labels = partition.labels
-    trace = np.recarray(sum(len(d.candidates) for d in decisions), dtype=TRACE_DTYPE)
-    start = 0
-    for seed, candidates, verdict, accepted in decisions:
-        rows = slice(start, start := start + len(candidates))
-        trace.group[rows] = labels[seed]
-        trace.candidate[rows] = candidates
-        trace.price[rows] = verdict.price
-        trace.allowance[rows] = verdict.allowance
-        trace.accepted[rows] = accepted
-    return trace
+    sizes = [len(decision.candidates) for decision in decisions]
+    trace = np.empty(sum(sizes), dtype=TRACE_DTYPE)
+    if decisions:
+        seeds, candidates, verdicts, accepted = zip(*decisions, strict=True)
+        trace["group"] = np.repeat(partition.labels[list(seeds)], sizes)
+        trace["candidate"] = np.concatenate(candidates)
+        trace["price"] = np.concatenate([verdict.price for verdict in verdicts])
+        trace["allowance"] = np.concatenate([verdict.allowance for verdict in verdicts])
+        trace["accepted"] = np.concatenate(accepted)
+    return trace.view(np.recarray)
 
 
 def reordered(partition: Partition, trace: Trace, order: IntArray) -> tuple[Partition, Trace]:

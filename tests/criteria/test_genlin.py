@@ -12,7 +12,7 @@ from coterie.statistics import RowSets
 def price(X, y, *, curvature=1.0, bound="general"):
     evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows())
     pairs = evidence.pairs(evidence.alone(0), np.array([1]))
-    return GenLin(1.0, curvature, bound).verdict(pairs).price[0]
+    return GenLin(1.0, curvature, bound).verdict(pairs).price[0, 0]
 
 
 @given(st.floats(0.05, 0.99), st.floats(0.05, 3.0))

@@ -26,7 +26,7 @@ def test_equal_coefficients_merge_however_unlike_the_features_are(rng):
     a, b = rng.normal(size=(2, 30))
     a, b = (a - a.mean()) / a.std(), (b - b.mean()) / b.std()
     answer = verdict(np.column_stack([a, b]), a + b)
-    assert answer.price[0] == 0
+    assert answer.price[0, 0] == 0
     assert answer.accepts.all()
 
 

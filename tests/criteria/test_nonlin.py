@@ -14,7 +14,7 @@ def price(X, y, *, aggregation="mean", splits=None, tolerance=0.0):
     rows = RowSets.of_splits(splits, len(y)) if splits else RowSets.all_rows()
     evidence = gathered(X, y, AGGREGATIONS[aggregation], rows)
     pairs = evidence.pairs(evidence.alone(0), np.array([1]))
-    return NonLin(tolerance, held_out=splits is not None).verdict(pairs).price[0]
+    return NonLin(tolerance, held_out=splits is not None).verdict(pairs).price[0, 0]
 
 
 @given(st.integers(0, 2**16), st.integers(4, 40))

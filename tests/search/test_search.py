@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
 from coterie.search import Limits, best, forward, restart
@@ -19,18 +21,27 @@ class ByHand:
     n_features: int
     price: object
     allowance: float = 1.0
+    foresight: int = 4
     asked: int = 0
 
     def alone(self, feature):
         return (feature,)
 
-    def joined(self, group, feature):
-        return (*group, feature)
+    def joined(self, group, features):
+        return (*group, *features.tolist())
 
     def judge(self, group, candidates):
         self.asked += len(candidates)
         price = np.array([float(self.price(group, int(j))) for j in candidates])
         return Verdict(price, np.full(len(price), self.allowance))
+
+    def judge_along(self, group, links, candidates):
+        groups = [self.joined(group, links[: k + 1]) for k in range(len(links))]
+        return Verdict(*map(np.stack, zip(*(self.judge(g, candidates) for g in groups))))
+
+    def judge_singles(self, features, candidates):
+        answers = (self.judge((feature,), candidates) for feature in features.tolist())
+        return Verdict(*map(np.stack, zip(*answers)))
 
 
 def groups_of(outcome):
@@ -129,6 +140,19 @@ def test_no_group_is_larger_than_allowed(search, size):
     outcome = search(ByHand(7, lambda g, j: 0), Limits(max_group_size=size))
     assert max(map(len, outcome[0].groups)) == size
     assert len(outcome[0].labels) == 7
+
+
+@pytest.mark.parametrize("search", [forward, restart])
+@given(seed=st.integers(0, 2**20), welcome=st.floats(0, 1), foresight=st.integers(2, 40))
+def test_foresight_changes_no_decision(search, seed, welcome, foresight):
+    def whims(group, j):
+        """Anything at all, but the same whenever it is asked."""
+        return 0 if np.random.default_rng([seed, j, *sorted(group)]).uniform() < welcome else 9
+
+    one_by_one = search(ByHand(25, whims, foresight=1))
+    foreseen = search(ByHand(25, whims, foresight=foresight))
+    assert groups_of(foreseen) == groups_of(one_by_one)
+    assert decisions_of(foreseen) == decisions_of(one_by_one)
 
 
 def test_forward_asks_little_more_than_it_must():

@@ -35,7 +35,7 @@ def test_moments_equal_those_of_the_columns(rng, name, splits):
     chosen = [] if splitter is None else list(splitter.split(X))
     rows = RowSets.of_splits(chosen, 30) if chosen else RowSets.all_rows()
     evidence = gathered(X, y, aggregation, rows)
-    group = evidence.joined(evidence.joined(evidence.alone(1), 4), 0)
+    group = evidence.joined(evidence.alone(1), np.array([4, 0]))
     pairs = evidence.pairs(group, np.array([2, 3, 5]))
     u = aggregation.values(X[:, [1, 4, 0]])
     sets = [((), slice(None))] + [
@@ -47,7 +47,7 @@ def test_moments_equal_those_of_the_columns(rng, name, splits):
         for position, candidate in enumerate([2, 3, 5]):
             w = aggregation.values(X[:, [1, 4, 0, candidate]])
             expected = correlations(np.column_stack([u, X[:, candidate], w, y])[rows_])
-            got = correlations_of(pairs, (*at, position))
+            got = correlations_of(pairs, (*at, 0, position))
             np.testing.assert_allclose(got["uv"], expected[0, 1], atol=1e-12)
             np.testing.assert_allclose(got["uy"], expected[0, 3], atol=1e-12)
             np.testing.assert_allclose(got["vy"], expected[1, 3], atol=1e-12)
@@ -60,8 +60,8 @@ def test_moments_equal_those_of_the_columns(rng, name, splits):
 def test_joining_in_another_order_gives_the_same_group(rng, name):
     X, y = rng.normal(size=(25, 5)), rng.normal(size=25)
     evidence = gathered(X, y, AGGREGATES[name], RowSets.all_rows())
-    one = evidence.joined(evidence.joined(evidence.alone(0), 1), 2)
-    other = evidence.joined(evidence.joined(evidence.alone(2), 0), 1)
+    one = evidence.joined(evidence.joined(evidence.alone(0), np.array([1])), np.array([2]))
+    other = evidence.joined(evidence.alone(2), np.array([0, 1]))
     candidates = np.array([3, 4])
     a = correlations_of(evidence.pairs(one, candidates), ())
     b = correlations_of(evidence.pairs(other, candidates), ())
@@ -76,5 +76,27 @@ def test_a_column_that_is_constant_within_a_fold_has_no_scatter_there(rng):
     for name in ("mean", "max"):
         evidence = gathered(X, y, AGGREGATIONS[name], rows)
         pairs = evidence.pairs(evidence.alone(0), np.array([1, 2]))
-        assert pairs.vv[1, 0, 0] == 0.0  # held-out rows of the first split
-        assert pairs.vv[0, 0, 0] > 0.0
+        assert pairs.vv[1, 0, 0, 0] == 0.0  # held-out rows of the first split
+        assert pairs.vv[0, 0, 0, 0] > 0.0
+
+
+@pytest.mark.parametrize("splits", SPLITS)
+@pytest.mark.parametrize("name", AGGREGATES)
+def test_foreseen_groups_equal_groups_that_have_grown(rng, name, splits):
+    X, y = rng.normal(size=(30, 8)) + 3, rng.normal(size=30)
+    splitter = SPLITS[splits]
+    rows = RowSets.of_splits(splitter.split(X), 30) if splitter else RowSets.all_rows()
+    evidence = gathered(X, y, AGGREGATES[name], rows)
+    group, links, candidates = evidence.alone(1), np.array([4, 0, 6]), np.array([2, 3, 5])
+    along = evidence.pairs_along(group, links, candidates)
+    singles = evidence.pairs_of_singles(links, candidates)
+    for k in range(3):
+        grown = evidence.pairs(evidence.joined(group, links[: k + 1]), candidates)
+        alone = evidence.pairs(evidence.alone(int(links[k])), candidates)
+        for many, one in ((along, grown), (singles, alone)):
+            for field in ("uv", "uy", "vy", "wy", "uu", "vv", "ww", "u", "v", "w"):
+                all_groups = np.broadcast_to(getattr(many, field), many.uv.shape)
+                this_group = np.broadcast_to(getattr(one, field), one.uv.shape)
+                np.testing.assert_allclose(
+                    all_groups[..., k, :], this_group[..., 0, :], rtol=1e-9, atol=1e-9
+                )

@@ -31,20 +31,21 @@ class NonLin:
         """Price and allowance of each candidate."""
         apart, merged = held_out_scores(pairs) if self.held_out else in_sample_scores(pairs)
         price = apart - merged
-        # Twins cost nothing: the last digits of two equal scores are not a price.
-        scale = np.maximum(1.0, np.maximum(np.abs(apart), np.abs(merged)))
-        price = np.where(np.abs(price) > ROUNDING * scale, price, 0.0)
+        # Twins cost nothing: the last digits of two equal scores are not a price. Only scores
+        # on held-out rows can be far below 0, and have fewer digits then.
+        digits = ROUNDING * np.maximum(1.0, np.abs(apart)) if self.held_out else ROUNDING
+        price = np.where(np.abs(price) > digits, price, 0.0)
         return Verdict(price, np.full(price.shape, self.tolerance))
 
 
 def in_sample_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
     """R2 of the target on (u, v), and on w, over the rows of the fit."""
-    with_u = ratio(pairs.uy**2, pairs.uu)
+    slope = pairs.uv * ratio(np.ones(1), pairs.uu)
     # What v adds is what is left of it beside u, as far as that is more than rounding.
-    rest = pairs.vv - ratio(pairs.uv**2, pairs.uu)
-    rest = np.where(rest > ROUNDING * pairs.vv, rest, 0.0)
-    with_rest = pairs.vy - ratio(pairs.uv * pairs.uy, pairs.uu)
-    apart = with_u + ratio(with_rest**2, rest)
+    rest = pairs.vv - slope * pairs.uv
+    rest = np.where(rest > ROUNDING * pairs.vv, rest, np.inf)
+    with_rest = pairs.vy - slope * pairs.uy
+    apart = ratio(pairs.uy**2, pairs.uu) + with_rest**2 / rest
     merged = ratio(pairs.wy**2, pairs.ww)
     return apart / pairs.yy, merged / pairs.yy
 

@@ -8,12 +8,11 @@ from coterie.values import FloatArray
 
 
 def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """Numerator over denominator, and 0 where the denominator is 0.
+    """Numerator over a denominator of 0 or more, and 0 where that is 0.
 
     A column that does not vary explains nothing, so constants need no case of their own.
     """
-    numerator, denominator = np.broadcast_arrays(numerator, denominator)
-    return np.divide(numerator, denominator, out=np.zeros(numerator.shape), where=denominator != 0)
+    return numerator / np.where(denominator > 0, denominator, np.inf)
 
 
 def correlation(scatter: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:

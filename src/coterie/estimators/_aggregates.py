@@ -53,7 +53,7 @@ class LinearAggregates:
         centre = np.zeros(columns.shape[1])
         weights = np.zeros(columns.shape[1])
         for members in groups:
-            centre[members], weights[members] = aggregation.weights(columns[:, members])
+            centre[members], weights[members] = aggregation.weights(columns, members)
         ends = np.cumsum([0, *map(len, groups)])
         members = np.concatenate(groups)
         shape = (len(groups), columns.shape[1])

@@ -52,8 +52,8 @@ class Free:
 
     def let_in(self, group: Group, decision: Decision) -> list[Decision]:
         """Let the winner of a decision into a group, and its copies with it."""
+        self._leave(decision.candidates, group)
         winner = int(decision.candidates[0])
-        self._leave(winner, group)
         return [decision, *self.let_in_copies(group, winner, decision.verdict)]
 
     def let_in_copies(self, group: Group, feature: int, verdict: Verdict) -> list[Decision]:
@@ -62,13 +62,13 @@ class Free:
         copies = np.flatnonzero(self.mask & (self._copies == self._copies[feature]))
         for copy in np.split(copies, len(copies)) if len(copies) else ():
             if len(group.reachable(copy)):
-                self._leave(int(copy[0]), group)
+                self._leave(copy, group)
                 decisions.append(Decision(group.seed, copy, verdict, np.array([True])))
         return decisions
 
-    def _leave(self, feature: int, group: Group) -> None:
-        group.join(feature)
-        self.mask[feature] = False
+    def _leave(self, features: IntArray, group: Group) -> None:
+        group.join(features)
+        self.mask[features] = False
 
 
 def _grown(group: Group, free: Free) -> list[Decision]:
@@ -100,17 +100,33 @@ class _Openings:
 
     def __init__(self, question: Question[Any], limits: Limits) -> None:
         self._question, self._limits = question, limits
+        self._net = np.full(question.n_features, np.inf)
+        self._best: list[Decision | None] = [None] * question.n_features
         everyone = np.ones(question.n_features, dtype=bool)
-        self._best = [self._ask(seed, everyone) for seed in range(question.n_features)]
-        self._net = np.array([np.inf if b is None else _net(b.verdict)[0] for b in self._best])
+        features = np.arange(question.n_features)
+        for start in range(0, question.n_features, question.foresight):
+            self._ask(features[start : start + question.foresight], everyone)
 
-    def _ask(self, seed: int, free: BoolArray) -> Decision | None:
-        group = Group(self._question, self._limits, seed)
+    def _ask(self, seeds: IntArray, free: BoolArray) -> None:
+        """Find the cheapest free partner of each seed."""
         others = np.flatnonzero(free)
-        candidates = group.reachable(others[others != seed])
-        if not len(candidates):
-            return None
-        return _cheapest(seed, candidates, group.judge(candidates))
+        verdict = self._question.judge_singles(seeds, others)
+        net = np.where(self._may_ask(seeds, others), _net(verdict), np.inf)
+        cheapest = np.argmin(net, axis=1)
+        for row, (seed, partner) in enumerate(zip(seeds.tolist(), cheapest, strict=True)):
+            self._net[seed] = net[row, partner]
+            answer = Verdict(*(field[row, [partner]] for field in verdict))
+            asked = np.isfinite(net[row, partner])
+            decision = Decision(seed, others[[partner]], answer, answer.accepts)
+            self._best[seed] = decision if asked else None
+
+    def _may_ask(self, seeds: IntArray, others: IntArray) -> BoolArray:
+        if self._limits.max_group_size == 1:
+            return np.zeros((len(seeds), len(others)), dtype=bool)
+        may_ask = seeds[:, None] != others
+        if self._limits.neighbours is not None:
+            may_ask &= self._limits.neighbours[seeds].toarray()[:, others] > 0
+        return may_ask
 
     def cheapest(self, free: BoolArray) -> Decision | None:
         """The cheapest admissible pair of free features, if there is one."""
@@ -123,8 +139,7 @@ class _Openings:
             if free[opening.candidates[0]]:
                 return opening
             # Without its partner the feature can only have become dearer.
-            opening = self._best[seed] = self._ask(seed, free)
-            self._net[seed] = np.inf if opening is None else _net(opening.verdict)[0]
+            self._ask(np.array([seed]), free)
 
     def told_last(self, features: IntArray) -> list[Decision]:
         """The last refusal that each of these features had, if it could ask at all."""

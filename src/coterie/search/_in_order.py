@@ -1,4 +1,10 @@
-"""Searches that take the features in the order of the columns."""
+"""Searches that take the features in the order of the columns.
+
+Asked one by one, a question costs more to put than to answer. So candidates are judged in
+blocks, against the group as it is; and where several are welcome, the group is foreseen as it
+will be once each of them has joined, and all are judged against all of these. Answers that
+did not come true are thrown away: no decision depends on what was foreseen.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from coterie.search._question import NO_LIMITS, Group, Limits, Question, outcome
-from coterie.values import Decision, IntArray, Partition, Trace, Verdict
+from coterie.values import BoolArray, Decision, IntArray, Partition, Trace, Verdict
 
-_NOBODY = Verdict(np.empty(0), np.empty(0))
+SHORTEST_BLOCK = 32
 
 
 def forward(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition, Trace]:
@@ -35,36 +41,110 @@ def _one_group_at_a_time(
     decisions: list[Decision] = []
     free = np.arange(question.n_features)
     while len(free):
-        group = Group(question, limits, int(free[0]))
-        free = _grown(group, free[1:], decisions, restart=restart)
-        groups.append(group.members)
+        growth = _Growth(Group(question, limits, int(free[0])), free[1:], restart=restart)
+        free = growth.run()
+        decisions += growth.decisions
+        groups.append(growth.group.members)
     return outcome(groups, decisions)
 
 
-def _grown(group: Group, free: IntArray, decisions: list[Decision], *, restart: bool) -> IntArray:
-    """Let candidates into a group, in order; return those that stay free.
+class _Growth:
+    """One group takes in candidates, in order, until a pass ends with nobody accepted."""
 
-    All candidates of a block are judged against the same group, so the answers behind the
-    first acceptance are void. Blocks grow while nobody is accepted and shrink when
-    somebody is: the void answers stay few, and no decision depends on the block.
-    """
-    start, block = 0, 8
-    while start < len(free):
-        asked = free[start : start + block]
-        candidates = group.reachable(asked)
-        verdict = group.judge(candidates) if len(candidates) else _NOBODY
-        accepted = verdict.accepts
-        if not accepted.any():
-            decisions.append(Decision(group.seed, candidates, verdict, accepted))
-            start, block = start + block, 2 * block
-            continue
-        first = int(np.argmax(accepted))
-        heard = slice(first + 1)
+    def __init__(self, group: Group, free: IntArray, *, restart: bool) -> None:
+        self.group = group
+        self.decisions: list[Decision] = []
+        self._free = free
+        self._restart = restart
+        self._start = 0
+        self._block = SHORTEST_BLOCK
+        self._links = 2
+
+    def run(self) -> IntArray:
+        """Grow; the features that stay free."""
+        while self._start < len(self._free) and self.group.room > 0:
+            self._ask_a_block()
+        return self._free
+
+    def _ask_a_block(self) -> None:
+        asked = self._free[self._start : self._start + self._block]
+        candidates = self.group.reachable(asked)
+        if not len(candidates):
+            self._start += len(asked)
+            return
+        verdict = self.group.judge(candidates)
+        welcome = np.flatnonzero(verdict.accepts)
+        if not len(welcome):
+            self._record(candidates, verdict, np.zeros(len(candidates), dtype=bool))
+            self._start += len(asked)
+            self._block *= 2
+            return
+        heard = slice(welcome[0] + 1)
         answers = Verdict(verdict.price[heard], verdict.allowance[heard])
-        decisions.append(Decision(group.seed, candidates[heard], answers, accepted[heard]))
-        winner = int(candidates[first])
-        group.join(winner)
-        position = start + int(np.searchsorted(asked, winner))
-        free = np.delete(free, position)
-        start, block = (0 if restart else position), max(8, block // 2)
-    return free
+        self._record(candidates[heard], answers, verdict.accepts[heard])
+        self._links = min(self._links, self.group.foresight)
+        foreseen = candidates[welcome[: self._links]]
+        # Next, so long a block that about as many are welcome as can be foreseen, and in it
+        # those who will be asked again.
+        again = self._start + int(welcome[0]) if self._restart else 0
+        per_welcome = len(asked) / len(welcome)
+        self._block = max(SHORTEST_BLOCK, again + int(1.5 * per_welcome * self._links))
+        if len(foreseen) == 1:
+            self._let_in(foreseen, after=foreseen[-1])
+        else:
+            self._let_in_foreseen(foreseen)
+
+    def _record(self, candidates: IntArray, verdict: Verdict, accepted: BoolArray) -> None:
+        self.decisions.append(Decision(self.group.seed, candidates, verdict, accepted))
+
+    def _let_in(self, features: IntArray, after: int) -> None:
+        """Let features in; the pass goes on after one of them, or starts again."""
+        self.group.join(features)
+        self._go_on(features, 0 if self._restart else int(np.searchsorted(self._free, after)) + 1)
+
+    def _go_on(self, joined: IntArray, position: int) -> None:
+        """Strike features off the free ones and go on at a position among these."""
+        places = np.searchsorted(self._free, joined)
+        self._free = np.delete(self._free, places)
+        self._start = position - int(np.sum(places < position))
+
+    def _let_in_foreseen(self, links: IntArray) -> None:
+        """Let in a chain of candidates, as far as the links turn out to be welcome.
+
+        The first link is welcome. Row r of the answers is the group with r + 1 links in. It
+        comes true if in every row before, the first to be accepted was the next link.
+        """
+        begin = 0 if self._restart else int(np.searchsorted(self._free, links[0])) + 1
+        end = int(np.searchsorted(self._free, links[-1])) + 1
+        queue = self._free[begin:end]
+        verdict = self.group.judge_along(links[:-1], queue)
+        asked, expected = self._asked_along(queue, links)
+        welcome = verdict.accepts & asked
+        nobody = len(queue)
+        first = np.where(welcome.any(axis=1), welcome.argmax(axis=1), nobody)
+        unforeseen = np.flatnonzero(first != expected)
+        true_rows = int(unforeseen[0]) + 1 if len(unforeseen) else len(first)
+        heard = asked & (np.arange(len(queue)) <= first[:, None])
+        heard[true_rows:] = False
+        accepted = (np.arange(len(queue)) == first[:, None])[heard]
+        answers = Verdict(verdict.price[heard], verdict.allowance[heard])
+        self._record(np.broadcast_to(queue, heard.shape)[heard], answers, accepted)
+        self._links = true_rows + 1 if len(unforeseen) else 2 * len(links)
+        last = int(first[true_rows - 1])
+        if last == nobody:
+            self.group.join(links[:true_rows])
+            self._go_on(links[:true_rows], end)
+        else:
+            self._let_in(np.append(links[:true_rows], queue[last]), after=int(queue[last]))
+
+    def _asked_along(self, queue: IntArray, links: IntArray) -> tuple[BoolArray, IntArray]:
+        """Who in the queue is asked in each row, and where the next link stands."""
+        rows = np.arange(len(links) - 1)[:, None]
+        places = np.searchsorted(queue, links)
+        if not self._restart:
+            # A pass that goes on asks those behind the link that joined last.
+            passed = np.append(-1, places[1:-1])[:, None]
+            return np.arange(len(queue)) > passed, places[1:]
+        link_number = np.full(len(queue), len(links))
+        link_number[places] = np.arange(len(links))
+        return link_number > rows, places[1:]

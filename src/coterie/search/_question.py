@@ -14,20 +14,34 @@ State = TypeVar("State")
 
 
 class Question(Protocol[State]):
-    """May these candidates join this group? The state of a group is the question's own."""
+    """May these candidates join this group? The state of a group is the question's own.
+
+    A search may ask about several groups at once, where it can foresee them. It is free not
+    to, and no decision depends on it.
+    """
 
     @property
     def n_features(self) -> int:
         """Number of features to be grouped."""
 
+    @property
+    def foresight(self) -> int:
+        """How many groups at once are worth asking about."""
+
     def alone(self, feature: int) -> State:
         """The group of one feature."""
 
-    def joined(self, group: State, feature: int) -> State:
-        """The group with one feature more."""
+    def joined(self, group: State, features: IntArray) -> State:
+        """The group with some features more."""
 
     def judge(self, group: State, candidates: IntArray) -> Verdict:
-        """The verdict on each candidate, as if it were the only one."""
+        """The verdict on each candidate, as if it were the only one: (m,)."""
+
+    def judge_along(self, group: State, links: IntArray, candidates: IntArray) -> Verdict:
+        """The verdicts after each of k links has joined in turn: (k, m)."""
+
+    def judge_singles(self, features: IntArray, candidates: IntArray) -> Verdict:
+        """The verdicts for joining each of k features alone: (k, m)."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +58,17 @@ class Limits:
     neighbours: sparse.csr_array | None = None
     max_group_size: int | None = None
 
-    def full(self, size: int) -> bool:
-        """Whether a group of this size may take nobody more."""
-        return self.max_group_size is not None and size >= self.max_group_size
-
     def reordered(self, order: IntArray) -> Limits:
         """The same limits for features numbered in another order."""
         graph = self.neighbours
         return self if graph is None else Limits(graph[order][:, order], self.max_group_size)
+
+    def neighbours_of(self, feature: int) -> IntArray:
+        """The features that touch one feature, where there are neighbours at all."""
+        graph = self.neighbours
+        assert graph is not None
+        touching = slice(graph.indptr[feature], graph.indptr[feature + 1])
+        return graph.indices[touching].astype(np.intp, copy=False)
 
 
 NO_LIMITS = Limits()
@@ -62,26 +79,39 @@ class Group:
 
     def __init__(self, question: Question[Any], limits: Limits, seed: int) -> None:
         self._question, self._limits = question, limits
-        self.seed = seed
-        self.members = [seed]
-        self.state = question.alone(seed)
         self._touched = np.zeros(question.n_features, dtype=bool)
-        self._touch(seed)
+        self.seed = seed
+        self.members: list[int] = []
+        self.state = question.alone(seed)
+        self._count_in(np.array([seed]))
 
-    def _touch(self, feature: int) -> None:
-        graph = self._limits.neighbours
-        if graph is not None:
-            self._touched[graph.indices[graph.indptr[feature] : graph.indptr[feature + 1]]] = True
+    def _count_in(self, features: IntArray) -> None:
+        self.members += features.tolist()
+        if self._limits.neighbours is not None:
+            for feature in features.tolist():
+                self._touched[self._limits.neighbours_of(feature)] = True
 
-    def join(self, feature: int) -> None:
-        """Take in one feature."""
-        self.members.append(feature)
-        self.state = self._question.joined(self.state, feature)
-        self._touch(feature)
+    def join(self, features: IntArray) -> None:
+        """Take in some features."""
+        self.state = self._question.joined(self.state, features)
+        self._count_in(features)
+
+    @property
+    def foresight(self) -> int:
+        """How many merges may be foreseen: with neighbours, each changes who may be asked."""
+        return min(
+            self.room, 1 if self._limits.neighbours is not None else self._question.foresight
+        )
+
+    @property
+    def room(self) -> int:
+        """How many members more it may have."""
+        most = self._limits.max_group_size
+        return self._question.n_features if most is None else most - len(self.members)
 
     def reachable(self, candidates: IntArray) -> IntArray:
         """The candidates who may be asked at all."""
-        if self._limits.full(len(self.members)):
+        if self.room <= 0:
             return candidates[:0]
         if self._limits.neighbours is None:
             return candidates
@@ -90,6 +120,10 @@ class Group:
     def judge(self, candidates: IntArray) -> Verdict:
         """The verdict on each candidate."""
         return self._question.judge(self.state, candidates)
+
+    def judge_along(self, links: IntArray, candidates: IntArray) -> Verdict:
+        """The verdicts on each candidate after each link has joined in turn."""
+        return self._question.judge_along(self.state, links, candidates)
 
 
 def outcome(groups: list[list[int]], decisions: list[Decision]) -> tuple[Partition, Trace]:

@@ -5,11 +5,13 @@ from coterie.statistics._moments import Moments
 from coterie.statistics._pairs import ROUNDING, Evidence, PairMoments
 from coterie.statistics._rows import RowSets
 from coterie.statistics._running import RunningAggregate, RunningEvidence
+from coterie.statistics._sources import GramSource
 from coterie.statistics._sums import SumEvidence
 
 __all__ = [
     "ROUNDING",
     "Evidence",
+    "GramSource",
     "Moments",
     "PairMoments",
     "RowSets",

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import blas
 
 from coterie.values import FloatArray
+
+# Where the square of a mean exceeds a variance this many times, subtracting it would cost digits.
+FAR = 1e4
 
 
 @dataclass(frozen=True)
@@ -41,9 +45,16 @@ class Moments:
     @classmethod
     def of(cls, table: FloatArray) -> Moments:
         """Moments of a table of shape (n_rows, n_columns)."""
-        mean = table.mean(axis=0)
-        centred = table - mean
-        return cls(float(len(table)), mean, centred.T @ centred)
+        n, mean = len(table), table.mean(axis=0)
+        scatter = table.T @ table
+        diagonal = np.diagonal(scatter)
+        between = n * mean**2
+        if (between > FAR * np.abs(diagonal - between)).any():
+            centred = table - mean
+            return cls(float(n), mean, centred.T @ centred)
+        # In place, through the transposed view: the scatter is symmetric.
+        blas.dger(-float(n), mean, mean, a=scatter.T, overwrite_a=True)
+        return cls(float(n), mean, scatter)
 
     def __add__(self, other: Moments) -> Moments:
         # Sums of squares about a common origin would cancel; deviations between the two

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -15,8 +16,8 @@ ROUNDING = 1e-13
 class PairMoments(NamedTuple):
     """Means and scatters of u (the group), v (a candidate), w (both merged) and y.
 
-    Every field broadcasts to shape (sets..., n_candidates). All columns are on a
-    standardised scale of their own, so only ratios of moments mean something.
+    Every field broadcasts to shape (sets..., k, m), for k groups and m candidates. Columns
+    are on a scale of their own, so only ratios of moments mean something.
     """
 
     n: FloatArray
@@ -48,17 +49,35 @@ class Evidence(Protocol[State]):
 
     n_features: int
     max_candidates: int  # that one answer should cover, so that memory stays bounded
+    foresight: int  # how many groups one answer had better cover
 
     def alone(self, feature: int) -> State:
         """The group of one feature."""
 
-    def joined(self, group: State, feature: int) -> State:
-        """The group with one feature more."""
+    def joined(self, group: State, features: IntArray) -> State:
+        """The group with some features more."""
 
     def pairs(self, group: State, candidates: IntArray) -> PairMoments:
-        """Moments of the group with each candidate, from the rows of each set."""
+        """Moments of the group with each candidate, k = 1."""
+
+    def pairs_along(self, group: State, links: IntArray, candidates: IntArray) -> PairMoments:
+        """Moments with each candidate, after each of k links has joined in turn."""
+
+    def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> PairMoments:
+        """Moments of each of k features, alone, with each candidate."""
 
 
 def without_rounding(scatter: FloatArray, magnitude: FloatArray) -> FloatArray:
     """The scatter, and 0 where it is no more than rounding beside a magnitude."""
     return np.where(scatter > ROUNDING * magnitude, scatter, 0.0)
+
+
+def stacked(answers: Sequence[PairMoments]) -> PairMoments:
+    """Answers about one group each as one answer about all of them."""
+    shape = answers[0].uv.shape
+    return PairMoments(
+        *(
+            np.concatenate([np.broadcast_to(field, shape) for field in fields], axis=-2)
+            for fields in zip(*answers, strict=True)
+        )
+    )

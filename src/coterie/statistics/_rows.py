@@ -62,8 +62,15 @@ class RowSets:
         shape = (2, len(trains), len(batches))
         return cls(tuple(map(_as_slice, batches)), membership.reshape(shape))
 
+    @property
+    def is_one(self) -> bool:
+        """Whether there is one set, of one batch."""
+        return self.membership.shape == (1,)
+
     def total(self, per_batch: FloatArray) -> FloatArray:
         """Sum over the batches of each set: (n_batches, ...) becomes (sets..., ...)."""
+        if self.is_one:
+            return per_batch[0]
         return np.tensordot(self.membership, per_batch, axes=1)
 
     def pooled(
@@ -77,10 +84,12 @@ class RowSets:
 
         Parameters
         ----------
-        count : ndarray of shape (n_batches, 1)
-        left_mean, right_mean, scatter : ndarray of shape (n_batches, k)
-            Or any that broadcast to it.
+        count : ndarray of shape (n_batches, 1, ...)
+        left_mean, right_mean, scatter : ndarray of shape (n_batches, ...)
+            Or any that broadcast to the shape of scatter.
         """
+        if self.is_one:
+            return scatter[0]
         n = self.total(count)
         about_zero = self.total(scatter + count * left_mean * right_mean)
         return about_zero - self.total(count * left_mean) * self.total(count * right_mean) / n

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, islice
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from coterie.statistics._columns import Standardised, standardised
-from coterie.statistics._pairs import PairMoments, without_rounding
+from coterie.statistics._pairs import PairMoments, stacked, without_rounding
 from coterie.statistics._rows import RowSets
 from coterie.values import FloatArray, IntArray
 
@@ -72,6 +73,7 @@ class RunningEvidence:
     ) -> None:
         self.n_features = columns.shape[1]
         self.max_candidates = max(1, BLOCK // len(columns))
+        self.foresight = 1
         self._aggregate = aggregate
         self._columns = columns
         self._features = features.values
@@ -115,17 +117,31 @@ class RunningEvidence:
         """The group of one feature."""
         return self._group(self._aggregate.first(self._columns[:, feature]))
 
-    def joined(self, group: RunningGroup, feature: int) -> RunningGroup:
-        """The group with one feature more."""
-        return self._group(self._aggregate.joined(group.state, self._columns[:, feature]))
+    def joined(self, group: RunningGroup, features: IntArray) -> RunningGroup:
+        """The group with some features more."""
+        state = group.state
+        for feature in features:
+            state = self._aggregate.joined(state, self._columns[:, feature])
+        return self._group(state)
+
+    def pairs_along(
+        self, group: RunningGroup, links: IntArray, candidates: IntArray
+    ) -> PairMoments:
+        """Moments with each candidate, after each link of a chain has joined in turn."""
+        groups = accumulate(links[:, None], self.joined, initial=group)
+        return stacked([self.pairs(longer, candidates) for longer in islice(groups, 1, None)])
+
+    def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> PairMoments:
+        """Moments of each of some features, alone, with each candidate."""
+        return stacked([self.pairs(self.alone(int(f)), candidates) for f in features])
 
     def pairs(self, group: RunningGroup, candidates: IntArray) -> PairMoments:
-        """Moments of the group with each candidate, from the rows of each set."""
+        """Moments of the group with each candidate."""
         merged = self._aggregate.with_each(group.state, self._columns[:, candidates])
         w = self._moments(standardised(merged).values)
         v = ColumnMoments(*(field[..., candidates] for field in self._feature_moments))
         u, y = group.moments, self._target_moments
-        return PairMoments(
+        fields = PairMoments(
             n=self._set_count,
             u=u.mean,
             v=v.mean,
@@ -140,3 +156,4 @@ class RunningEvidence:
             vy=v.with_target,
             wy=w.with_target,
         )
+        return PairMoments(*(field[..., None, :] for field in fields))

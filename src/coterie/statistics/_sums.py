@@ -2,130 +2,176 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie.statistics._columns import LARGE, SMALL, Standardised
-from coterie.statistics._moments import Moments
+from coterie.statistics._columns import LARGE, SMALL
 from coterie.statistics._pairs import PairMoments, without_rounding
-from coterie.statistics._rows import RowSets
+from coterie.statistics._sources import Source
 from coterie.values import FloatArray, IntArray
 
 
 class SumGroup(NamedTuple):
-    """A weighted sum of columns: its mean, its scatter, and its scatter with every column.
+    """A weighted sum of columns: what the source keeps of it, its means and its scatters.
 
-    ``mean`` and ``scatter`` have shape (sets..., 1), ``row`` has (sets..., n_columns).
-    Weights are counted in units of ``unit``, so that squares stay within the floats.
+    ``mean`` and ``own`` have shape (n_batches, 1). Weights are counted in units of ``unit``,
+    so that squares stay within the floats.
     """
 
+    total: Any
     mean: FloatArray
-    scatter: FloatArray
-    row: FloatArray
-    unit: float
+    own: FloatArray
+    unit: FloatArray  # (1,)
+
+
+class SumsSeen(NamedTuple):
+    """Some sums as the columns see them: k sums, m columns of which the target is the last."""
+
+    mean: FloatArray  # (n_batches, k)
+    own: FloatArray  # (n_batches, k)
+    rows: FloatArray  # (n_batches, k, m), scatter with each column
+    unit: FloatArray  # (k,) or (1,)
 
 
 class SumEvidence:
-    """Pair moments of groups that add up contributions, looked up in scatter matrices.
+    """Pair moments of groups that add up contributions.
 
-    The table behind it holds what each feature contributes to a sum, then the features
-    themselves where these differ, then the target. Scatter is linear: that of a sum with
-    any column is the sum of scatters, so a merge adds one row and a question is a look-up.
+    Scatter is linear: that of a sum with any column is the sum of scatters. So a merge adds
+    one row and a question is a look-up, whether the source has a matrix or only columns.
 
     Parameters
     ----------
-    contributions, features : Standardised of shape (n_samples, n_features)
-        What each feature adds to a sum, and what it is as a candidate; often the same.
-    target : Standardised of shape (n_samples, 1)
-    rows : RowSets
+    source : Source
+        Its table holds what each feature contributes to a sum, then the features themselves
+        where these differ, then the target.
+    weights : ndarray of shape (n_features,)
+        How much of each standardised contribution is added: its spread, to add columns in
+        their own units.
     """
 
-    def __init__(
-        self,
-        contributions: Standardised,
-        features: Standardised,
-        target: Standardised,
-        rows: RowSets,
-    ) -> None:
-        parts = [contributions, features, target]
-        if contributions is features:
-            parts.pop(0)
-        table = np.hstack([part.values for part in parts])
-        self._weights = contributions.spread
-        self.n_features = self.max_candidates = len(self._weights)
-        self._as_candidate = table.shape[1] - 1 - self.n_features
-        self._rows = rows
-        self._batches = [Moments.of(table[batch]) for batch in rows.batches]
-        self._count = np.array([[batch.count] for batch in self._batches])
-        self._mean = np.stack([batch.mean for batch in self._batches])
-        self._set_count = rows.total(self._count)
-        self._set_mean = rows.total(self._count * self._mean) / self._set_count
-        self._own = self._own_scatter()
-        self._with_target = self._row(table.shape[1] - 1)
+    def __init__(self, source: Source, weights: FloatArray) -> None:
+        self.n_features = self.max_candidates = len(weights)
+        self.foresight = 32
+        self._source, self._rows = source, source.rows
+        self._weights = weights
+        self._target = source.own.shape[1] - 1
+        self._as_candidate = self._target - len(weights)
+        mean, count = source.mean, source.count
+        self._n = self._rows.total(count)
+        set_mean = self._rows.total(count * mean) / self._n
+        own = self._rows.pooled(count, mean, mean, source.own)
+        own = without_rounding(own, own + self._n * set_mean**2)
+        with_target = self._rows.pooled(count, mean, mean[:, -1:], source.with_target)
+        # Kept together, so that one look-up serves a question.
+        self._columns = np.stack([set_mean, own, with_target])[..., None, :]
+        self._units_differ = not _all_alike(weights)
 
-    def _own_scatter(self) -> FloatArray:
-        """Scatter of each column within each set; 0 where it is constant there."""
-        diagonal = np.stack([np.diagonal(batch.scatter) for batch in self._batches])
-        own = self._rows.pooled(self._count, self._mean, self._mean, diagonal)
-        return without_rounding(own, own + self._set_count * self._set_mean**2)
-
-    def _row(self, column: int) -> FloatArray:
-        """Scatter of one column with every column, within each set."""
-        scatter = np.stack([batch.scatter[column] for batch in self._batches])
-        mean = self._mean[:, column, None]
-        return self._rows.pooled(self._count, mean, self._mean, scatter)
-
-    def _relative_weights(self, unit: float, features: IntArray) -> FloatArray:
+    def _weights_in(self, unit: FloatArray, features: IntArray) -> FloatArray:
+        """Weights of features in units of each unit, (len(unit), len(features))."""
         weights = self._weights[features]
-        return np.where(weights > 0, np.clip(weights / unit, SMALL, LARGE), 0.0)
+        relative = weights / unit[:, None]
+        if not self._units_differ:
+            return relative
+        return np.where(weights > 0, np.clip(relative, SMALL, LARGE), 0.0)
 
-    def _typical_weight(self) -> float:
+    def _units(self, features: IntArray) -> FloatArray:
+        """The weight that counts as 1 in a group that begins with each feature."""
+        weights = self._weights[features]
+        if weights.all():
+            return weights
         varying = self._weights[self._weights > 0]
-        return float(np.exp(np.log(varying).mean())) if len(varying) else 1.0
+        typical = np.exp(np.log(varying).mean()) if len(varying) else 1.0
+        return np.where(weights > 0, weights, typical)
 
     def alone(self, feature: int) -> SumGroup:
         """The group of one feature."""
-        unit = self._weights[feature] or self._typical_weight()
-        empty = np.zeros(self._set_count.shape)
-        group = SumGroup(empty, empty, np.zeros(self._own.shape), float(unit))
-        return self.joined(group, feature)
+        features, nothing = np.array([feature]), np.zeros(self._source.count.shape)
+        empty = SumGroup(self._source.nothing(), nothing, nothing, self._units(features))
+        return self.joined(empty, features)
 
-    def joined(self, group: SumGroup, feature: int) -> SumGroup:
-        """The group with one feature more."""
-        column = np.array([feature])
-        weight = self._relative_weights(group.unit, column)
-        return SumGroup(
-            group.mean + weight * self._set_mean[..., column],
-            self._merged_scatter(group, column, weight),
-            group.row + weight * self._row(feature),
-            group.unit,
-        )
+    def joined(self, group: SumGroup, features: IntArray) -> SumGroup:
+        """The group with some features more."""
+        weights = self._weights_in(group.unit, features)[0]
+        mean, own = self._growth(group, features, weights)
+        total = self._source.added(group.total, features, weights)
+        return SumGroup(total, mean[:, -1:], own[:, -1:], group.unit)
 
-    def _merged_scatter(
-        self, group: SumGroup, columns: IntArray, weights: FloatArray
-    ) -> FloatArray:
-        added = weights**2 * self._own[..., columns]
-        merged = group.scatter + 2 * weights * group.row[..., columns] + added
-        return without_rounding(merged, group.scatter + added)
+    def _growth(
+        self, group: SumGroup, features: IntArray, weights: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and scatter of a sum after each feature, (n_batches, len(features))."""
+        before = self._source.against(group.total, features)
+        if len(features) > 1:
+            among = weights[:, None] * self._source.between(features, features)
+            before = before + np.triu(among, 1).sum(axis=1)
+        steps = weights * (2 * before + weights * self._source.own[:, features])
+        mean = group.mean + np.cumsum(weights * self._source.mean[:, features], axis=1)
+        return mean, group.own + np.cumsum(steps, axis=1)
 
     def pairs(self, group: SumGroup, candidates: IntArray) -> PairMoments:
-        """Moments of the group with each candidate, from the rows of each set."""
-        weights = self._relative_weights(group.unit, candidates)
-        features = candidates + self._as_candidate
-        with_target = group.row[..., -1:]
+        """Moments of the group with each candidate."""
+        rows = self._source.against(group.total, self._seen_by(candidates))[:, None]
+        return self._pairs(SumsSeen(group.mean, group.own, rows, group.unit), candidates)
+
+    def pairs_along(self, group: SumGroup, links: IntArray, candidates: IntArray) -> PairMoments:
+        """Moments with each candidate, after each link of a chain has joined in turn."""
+        weights = self._weights_in(group.unit, links)[0]
+        mean, own = self._growth(group, links, weights)
+        seen = self._seen_by(candidates)
+        rows = weights[:, None] * self._source.between(links, seen)
+        rows[:, 0] += self._source.against(group.total, seen)
+        rows = np.cumsum(rows, axis=1, out=rows)
+        return self._pairs(SumsSeen(mean, own, rows, group.unit), candidates)
+
+    def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> PairMoments:
+        """Moments of each of some features, alone, with each candidate."""
+        unit = self._units(features)
+        weights = np.where(self._weights[features] > 0, 1.0, 0.0)
+        mean = weights * self._source.mean[:, features]
+        own = weights * self._source.own[:, features]
+        rows = weights[:, None] * self._source.between(features, self._seen_by(candidates))
+        return self._pairs(SumsSeen(mean, own, rows, unit), candidates)
+
+    def _seen_by(self, candidates: IntArray) -> IntArray:
+        """The columns to look at: candidates, what they contribute if that differs, target."""
+        if self._as_candidate == 0:
+            return np.append(candidates, self._target)
+        return np.concatenate([candidates + self._as_candidate, candidates, [self._target]])
+
+    def _pairs(self, sums: SumsSeen, candidates: IntArray) -> PairMoments:
+        m, seen = len(candidates), self._seen_by(candidates)
+        rows = self._pooled(sums.mean[..., None], self._source.mean[:, None, seen], sums.rows)
+        uu = self._pooled(sums.mean, sums.mean, sums.own)[..., None]
+        u = (self._rows.total(self._source.count * sums.mean) / self._n)[..., None]
+        mean, own, with_target = np.take(self._columns, seen, axis=-1)
+        uv, uy = rows[..., :m], rows[..., -1:]
+        contributed = slice(m) if self._as_candidate == 0 else slice(m, -1)
+        weights = self._weights_in(sums.unit, candidates)
+        added = weights**2 * own[..., contributed]
+        merged = uu + added + 2 * weights * rows[..., contributed]
         return PairMoments(
-            n=self._set_count,
-            u=group.mean,
-            v=self._set_mean[..., features],
-            w=group.mean + weights * self._set_mean[..., candidates],
-            y=self._set_mean[..., -1:],
-            uu=group.scatter,
-            vv=self._own[..., features],
-            ww=self._merged_scatter(group, candidates, weights),
-            yy=self._own[..., -1:],
-            uv=group.row[..., features],
-            uy=with_target,
-            vy=self._with_target[..., features],
-            wy=with_target + weights * self._with_target[..., candidates],
+            n=self._n[..., None],
+            u=u,
+            v=mean[..., :m],
+            w=u + weights * mean[..., contributed],
+            y=mean[..., -1:],
+            uu=without_rounding(uu, uu + self._n[..., None] * u**2),
+            vv=own[..., :m],
+            ww=without_rounding(merged, uu + added),
+            yy=own[..., -1:],
+            uv=uv,
+            uy=uy,
+            vy=with_target[..., :m],
+            wy=uy + weights * with_target[..., contributed],
         )
+
+    def _pooled(self, left: FloatArray, right: FloatArray, scatter: FloatArray) -> FloatArray:
+        """Scatter within each set, from arrays that begin with the batches."""
+        count = self._source.count.reshape(-1, *[1] * (scatter.ndim - 1))
+        return self._rows.pooled(count, left, right, scatter)
+
+
+def _all_alike(weights: FloatArray) -> bool:
+    """Whether all weights are positive and so near each other that ratios have squares."""
+    return bool(len(weights) and weights.min() > SMALL * weights.max())
