@@ -51,3 +51,18 @@ def test_groups_have_the_correlation_asked_for():
     r = np.corrcoef(X.T)
     np.testing.assert_allclose(r[same & ~np.eye(8, dtype=bool)], 0.7, atol=0.02)
     np.testing.assert_allclose(r[~same], 0, atol=0.03)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: make_paper_data(5, relation="quadric"), "relation must be 'linear' or"),
+        (lambda: make_paper_data(5, task="class"), "task must be 'regression' or"),
+        (lambda: make_groups(50, 3, 6), "n_groups must be 1 to n_features"),
+        (lambda: make_groups(correlation=2), "correlation must be above 0"),
+        (lambda: paper_trial(np.ones((5, 2)), np.ones(5), 0), "A trial takes 3000 rows, got 5"),
+    ],
+)
+def test_bad_input_gets_one_sentence(make, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        make()

@@ -30,7 +30,9 @@ def test_steps_of_a_decimal_grid_count_as_neighbours():
     ("coordinates", "distance", "message"),
     [
         ([0, 1, np.nan], 1, "coordinates must be finite"),
-        ([[[0]]], 1, "coordinates must be"),
+        ([[[0]]], 1, "coordinates must have one row per feature"),
+        ("abc", 1, "coordinates must be an array of numbers"),
+        ([0, 1], "far", "distance must be an array of numbers"),
         ([0, 1, 2], -1, "distance must be 0 or more"),
         ([0, 1, 2], [1, 1], "distance must be one number or 1"),
         ([0, 1, 2], np.nan, "distance must be 0 or more"),

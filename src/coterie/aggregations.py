@@ -197,7 +197,9 @@ class Principal:
     def weights(self, columns: FloatArray, members: IntArray) -> Weights:
         chosen = columns[:, members]
         centre = chosen.mean(axis=0)
-        return Weights(centre, self._top(self._state(chosen - centre)))
+        centred = chosen - centre
+        # Weights have no unit; in this one, squares stay within the floats.
+        return Weights(centre, self._top(self._state(centred / (np.abs(centred).max() or 1.0))))
 
     def values(self, columns: FloatArray) -> FloatArray:
         centre, weights = self.weights(columns, np.arange(columns.shape[1]))
@@ -250,7 +252,11 @@ def _top_of_bordered(
 
 @dataclass(frozen=True)
 class Custom:
-    """A user's function from an (n, m) array to n values; its state is the columns."""
+    """A user's function from an (n, m) array to n values; its state is the columns.
+
+    It is called with the columns in the order in which they joined, so its values should not
+    depend on their order.
+    """
 
     function: Callable[[FloatArray], FloatArray]
     keeps_single: bool = False
@@ -274,7 +280,13 @@ class Custom:
         return np.column_stack(merged)
 
     def values(self, columns: FloatArray) -> FloatArray:
-        values = np.asarray(self.function(columns))
+        # A copy, since the function may work in place.
+        values = np.asarray(self.function(columns.copy()))
+        if values.dtype.kind not in "biuf":
+            raise ValueError(
+                f"aggregation '{self.name}' must return real numbers, got an array of "
+                f"{values.dtype}."
+            )
         if values.shape not in {(len(columns),), (len(columns), 1)}:
             raise ValueError(
                 f"aggregation '{self.name}' must return one value per row: expected "

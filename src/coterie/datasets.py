@@ -56,6 +56,10 @@ def make_paper_data(
     >>> X.shape, y.shape
     ((500, 20), (500,))
     """
+    if relation not in ("linear", "quadratic"):
+        raise ValueError(f"relation must be 'linear' or 'quadratic', got {relation!r}.")
+    if task not in ("regression", "classification"):
+        raise ValueError(f"task must be 'regression' or 'classification', got {task!r}.")
     rng, parents = np.random.default_rng(0), random.Random(30)
     columns = np.empty((n_features, n_samples))
     columns[0] = rng.uniform(size=n_samples)
@@ -100,6 +104,8 @@ def paper_trial(X: FloatArray, y: FloatArray, trial: int) -> Trial:
     (2000, 1000)
     """
     start = 3000 * trial
+    if len(X) < 3000:
+        raise ValueError(f"A trial takes 3000 rows, got {len(X)}.")
     if not 0 <= start <= len(X) - 3000:
         raise ValueError(f"trial must be 0 to {len(X) // 3000 - 1}, got {trial}.")
     train, test = slice(start, start + 2000), slice(start + 2000, start + 3000)
@@ -154,6 +160,10 @@ def make_groups(
     >>> (reducer.labels_ == labels).all()
     np.True_
     """
+    if not 1 <= n_groups <= n_features:
+        raise ValueError(f"n_groups must be 1 to n_features ({n_features}), got {n_groups}.")
+    if not 0 < correlation <= 1:
+        raise ValueError(f"correlation must be above 0 and at most 1, got {correlation}.")
     rng = check_random_state(random_state)
     factors = rng.normal(size=(n_samples, n_groups))
     others = rng.randint(n_groups, size=n_features - n_groups)

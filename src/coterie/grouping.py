@@ -9,15 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from coterie.aggregations import Additive, Aggregation
+from coterie.aggregations import Additive, Aggregation, Custom
 from coterie.criteria import Criterion
 from coterie.search import Limits, Question, best, forward, restart
 from coterie.statistics import (
+    LARGE,
+    SMALL,
     Evidence,
     GramSource,
     PairMoments,
     RowSets,
     RunningEvidence,
+    Standardised,
     SumEvidence,
     standardised,
 )
@@ -92,6 +95,8 @@ def gathered(
     """
     features = standardised(columns)
     standard_target = standardised(target[:, None])
+    if not isinstance(aggregation, Custom):
+        columns = _within_reach(columns, features)
     if not isinstance(aggregation, Additive):
         return RunningEvidence(aggregation, columns, features, standard_target, rows)
     contribution = aggregation.contribution(columns)
@@ -101,6 +106,18 @@ def gathered(
         parts.insert(1, features)
     source = GramSource(np.hstack([part.values for part in parts]), rows)
     return SumEvidence(source, contributions.spread)
+
+
+def _within_reach(columns: FloatArray, features: Standardised) -> FloatArray:
+    """The columns in a common unit, if in their own their squares would leave the floats.
+
+    No decision depends on it: our aggregations of scaled columns are scaled aggregates.
+    """
+    magnitude = np.abs(features.centre) + features.spread
+    largest, smallest = magnitude.max(), magnitude[magnitude > 0].min(initial=np.inf)
+    if largest < LARGE and smallest > SMALL:
+        return columns
+    return columns / 2.0 ** np.floor(np.log2(largest)) if largest > 0 else columns
 
 
 def grouped(

@@ -44,14 +44,12 @@ def coordinates_to_graph(coordinates: Any, distance: Any) -> sparse.csr_array:
            [0, 1, 0, 0, 0],
            [0, 0, 0, 0, 0]])
     """
-    points = np.asarray(coordinates, dtype=np.float64)
+    points = _numbers("coordinates", coordinates)
     points = points[:, None] if points.ndim == 1 else points
-    if points.ndim != 2 or not np.isfinite(points).all():
-        raise ValueError(
-            f"coordinates must be finite, one row per feature, got shape {points.shape}."
-            if points.ndim != 2
-            else "coordinates must be finite, got NaN or infinity."
-        )
+    if points.ndim != 2:
+        raise ValueError(f"coordinates must have one row per feature, got shape {points.shape}.")
+    if not np.isfinite(points).all():
+        raise ValueError("coordinates must be finite, got NaN or infinity.")
     steps = _steps(points, _checked_distance(distance, points.shape[1]))
     pairs = KDTree(steps).query_pairs(1 + SLACK, p=np.inf, output_type="ndarray")
     rows, columns = np.vstack([pairs, pairs[:, ::-1]]).T
@@ -59,8 +57,15 @@ def coordinates_to_graph(coordinates: Any, distance: Any) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
 
 
+def _numbers(parameter: str, values: Any) -> FloatArray:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{parameter} must be an array of numbers, got {values!r}.") from None
+
+
 def _checked_distance(distance: Any, n_axes: int) -> FloatArray:
-    distances = np.asarray(distance, dtype=np.float64)
+    distances = _numbers("distance", distance)
     if distances.ndim > 1 or (distances.ndim == 1 and len(distances) != n_axes):
         raise ValueError(
             f"distance must be one number or {n_axes}, one per axis, got {distance!r}."

@@ -41,9 +41,23 @@ def test_only_a_series_has_a_first_and_a_last():
     assert name.endswith(" more)")
 
 
-@given(st.sets(st.integers(0, 60), min_size=1), st.integers(1, 40))
-def test_shortened_names_of_different_groups_differ(members, length):
+def test_a_series_counts_on_evenly():
+    uneven = [f"station_{number}_temperature_anomaly" for number in (459, 12, 77, 651, 3)]
+    assert " to " not in aggregate_name("mean", np.arange(5), uneven)
+    even = [f"level_{number:.2f}_of_the_atmosphere" for number in np.arange(0.25, 2, 0.25)]
+    name = aggregate_name("mean", np.arange(7), even)
+    assert name == "mean(level_0.25_of_the_atmosphere to level_1.75_of_the_atmosphere)"
+
+
+def test_long_names_lose_their_middle():
+    names = ["a" * 1500, "b" * 1500]
+    assert len(aggregate_name("mean", np.arange(2), names)) < 150
+
+
+@given(st.lists(st.integers(0, 3), min_size=61, max_size=61), st.integers(1, 90))
+def test_names_of_the_groups_of_a_partition_differ(labels, length):
     names = [f"{'x' * length}{j}" for j in range(61)]
-    group = np.array(sorted(members))
-    name = aggregate_name("mean", group, names)
-    assert name.startswith(f"mean({names[group[0]]}")
+    groups = [np.flatnonzero(np.array(labels) == label) for label in set(labels)]
+    spelled = made_unique([aggregate_name("mean", group, names) for group in groups])
+    assert len(set(spelled)) == len(groups)
+    assert max(map(len, spelled)) < 200

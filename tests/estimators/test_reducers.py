@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import oracle
 import pandas as pd
 import polars as pl
 import pytest
@@ -14,6 +15,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
+    FunctionTransformer,
     OneHotEncoder,
     PolynomialFeatures,
     PowerTransformer,
@@ -108,9 +110,8 @@ def test_transform_aggregates_each_group(problem, aggregation):
     reducer = NonLinCFA(0.3, aggregation=aggregation, cv=None).fit(X, y)
     Z = reducer.transform(X)
     assert Z.shape == (len(X), reducer.n_groups_)
-    if aggregation in {"mean", "sum", "max"}:
-        for j, group in enumerate(reducer.groups_):
-            np.testing.assert_allclose(Z[:, j], getattr(X[:, group], aggregation)(axis=1))
+    for j, group in enumerate(reducer.groups_):
+        np.testing.assert_allclose(Z[:, j], oracle.AGGREGATIONS[aggregation](X[:, group]))
 
 
 def test_transform_uses_what_was_learned_and_not_the_new_rows(problem):
@@ -292,3 +293,52 @@ def test_data_are_left_as_they_were(problem):
         NonLinCFA(0.1, aggregation=aggregation, scale=True).fit(X, y).transform(X)
     assert (kept_X == X).all()
     assert (y == kept_y).all()
+
+
+def test_functions_that_work_in_place_do_no_harm(problem):
+    X, y = problem
+    kept = X.copy()
+
+    def clipped_sum(Z):
+        np.clip(Z, 0, None, out=Z)
+        return Z.sum(axis=1)
+
+    def clipped(Z):
+        return np.clip(Z, 0, None, out=Z)
+
+    NonLinCFA(0.1, aggregation=clipped_sum).fit(X, y).transform(X)
+    NonLinCFA(0.1, inputs=clipped).fit(X, y).transform(X)
+    assert (kept == X).all()
+
+
+def test_inputs_without_names_are_numbered(problem):
+    X, y = problem
+    inputs = make_pipeline(StandardScaler(), FunctionTransformer(np.square))
+    names = NonLinCFA(np.inf, inputs=inputs).fit(X, y).get_feature_names_out()
+    assert names.tolist() == ["mean(pipeline0, pipeline1, pipeline2, pipeline3, ... 3 more)"] or (
+        names[0].startswith("mean(pipeline0")
+    )
+
+
+def test_inputs_may_come_as_frames_of_mixed_types(problem):
+    X, y = problem
+    frame = pd.DataFrame(X, columns=list("abcdefg")).assign(z=X[:, 0] > 0)
+    frame["count"] = pd.array(np.arange(len(y)) % 5, dtype="Int64")
+    parts = ColumnTransformer([("a", StandardScaler(), ["a"])], remainder="passthrough")
+    reducer = NonLinCFA(0.05, inputs=parts.set_output(transform="pandas")).fit(frame, y)
+    assert len(reducer.labels_) == 9
+
+
+def test_what_was_fitted_counts_and_not_what_was_set_later(problem):
+    X, y = problem
+    reducer = NonLinCFA(np.inf, aggregation="max").fit(X, y)
+    names = reducer.get_feature_names_out()
+    reducer.set_params(aggregation="mean")
+    assert (reducer.get_feature_names_out() == names).all()
+    assert not hasattr(reducer, "inverse_transform")
+
+
+def test_names_may_be_given_as_numbers(problem):
+    X, y = problem
+    names = NonLinCFA(0, cv=None).fit(X, y).get_feature_names_out(range(7))
+    assert names.tolist() == list("0123456")

@@ -168,13 +168,25 @@ def test_a_search_can_be_repeated():
         assert (one[1] == other[1]).all()
 
 
-def test_copies_join_together():
-    # 1 and 2 are copies; once one of them is in, the other would be refused.
+def test_copies_join_together_or_not_at_all():
+    copies = np.array([0, 1, 1])
+
     def one_is_enough(group, j):
+        """Once one of the copies 1 and 2 is in, the other is not welcome."""
         return 9 if {1, 2} & {*group} and j in {1, 2} else 0.5 - 0.1 * (j in {1, 2})
 
-    alone = best(ByHand(3, one_is_enough))
-    together = best(ByHand(3, one_is_enough), copies=np.array([0, 1, 1]))
-    assert groups_of(alone) == [[0, 1], [2]]
-    assert groups_of(together) == [[0, 1, 2]]
-    assert together[1].accepted.sum() == 2
+    assert groups_of(best(ByHand(3, one_is_enough))) == [[0, 1], [2]]
+    assert groups_of(best(ByHand(3, one_is_enough), copies=copies)) == [[0], [1], [2]]
+
+    def dearer_by_the_copy(group, j):
+        return 0.1 * len(group)
+
+    _, trace = outcome = best(ByHand(3, dearer_by_the_copy), copies=copies)
+    assert groups_of(outcome) == [[0, 1, 2]]
+    np.testing.assert_allclose(trace.price, [0.1, 0.2])
+
+
+def test_prices_without_end_still_merge_when_allowances_have_none():
+    graph = sparse.csr_array(np.kron(np.eye(2), 1 - np.eye(2)))
+    question = ByHand(4, lambda g, j: np.inf, allowance=np.inf)
+    assert groups_of(best(question, Limits(graph))) == [[0, 1], [2, 3]]

@@ -45,21 +45,31 @@ def test_repeated_rows_count_as_often_as_they_stand():
     assert rows.total(counts).ravel().tolist() == [3.0, 2.0]
 
 
-@given(st.integers(0, 2**16))
-def test_pooled_scatter_is_that_of_the_rows_together(seed):
+@given(st.integers(0, 2**16), st.booleans())
+def test_pooled_scatter_is_that_of_the_rows_together(seed, outlier):
     rng = np.random.default_rng(seed)
     left, right = rng.normal(size=(2, 24, 3)) + rng.normal(size=(2, 1, 3))
+    if outlier:
+        left[0, 0] = right[0, 1] = 1e9  # must not cost the other sets their digits
+        left -= left.mean(axis=0)
+        right -= right.mean(axis=0)
     splits = list(KFold(4).split(left))
     rows = RowSets.of_splits(splits, 24)
     parts = [(left[b], right[b]) for b in rows.batches]
-    pooled = rows.pooled(
-        np.array([[float(len(a))] for a, _ in parts]),
-        np.stack([a.mean(axis=0) for a, _ in parts]),
-        np.stack([b.mean(axis=0) for _, b in parts]),
-        np.stack([((a - a.mean(0)) * (b - b.mean(0))).sum(axis=0) for a, b in parts]),
-    )
+    count = np.array([[float(len(a))] for a, _ in parts])
+    gaps = [
+        rows.deviations(count, np.stack([part[side].mean(axis=0) for part in parts]))
+        for side in (0, 1)
+    ]
+    centred = [(a - a.mean(0), b - b.mean(0)) for a, b in parts]
+    pooled = rows.pooled(*gaps, np.stack([(a * b).sum(axis=0) for a, b in centred]))
+    crosswise = rows.pooled_crosswise(*gaps, np.stack([a.T @ b for a, b in centred]))
     for number, sides in enumerate(splits):
         for side, chosen in enumerate(sides):
             a, b = left[chosen], right[chosen]
-            direct = ((a - a.mean(0)) * (b - b.mean(0))).sum(axis=0)
-            np.testing.assert_allclose(pooled[side, number], direct, atol=1e-10)
+            direct = (a - a.mean(0)).T @ (b - b.mean(0))
+            # Subtracting the origin costs digits of 1e9 once; cancelling would cost them twice.
+            digits = 1e-6 if outlier else 1e-11
+            size = np.sqrt(np.outer(np.var(a, axis=0), np.var(b, axis=0))) * len(a)
+            assert (np.abs(crosswise[side, number] - direct) <= digits * size).all()
+            assert (np.abs(pooled[side, number] - np.diag(direct)) <= digits * np.diag(size)).all()

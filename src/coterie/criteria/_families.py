@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
+from coterie.statistics import standardised
 from coterie.values import FloatArray
 
 
@@ -41,11 +40,11 @@ class Family:
         """
         # Covariances with the standardised target are divided by its spread; dividing the
         # curvature by the same number leaves their ratio, and with it the rule, unchanged.
-        spread = float(np.std(target))
+        _, centre, spread = standardised(target[:, None])
         if isinstance(at, str):
-            null_mean = 0.0 if self.standardises else float(np.mean(target))
+            null_mean = 0.0 if self.standardises else float(centre[0])
             at = self.curvature_at_zero if at == "zero" else self.variance(null_mean)
-        return at if self.standardises else at / spread
+        return at if self.standardises else at / float(spread[0])
 
 
 FAMILIES = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie.criteria._ratios import correlation, ratio
-from coterie.statistics import ROUNDING, PairMoments
+from coterie.statistics import COLLINEAR, PairMoments
 from coterie.values import FloatArray, Verdict
 
 
@@ -45,7 +45,8 @@ class GenLin:
         apart, merged = uy + vy, half * (1.0 * (pairs.uu > 0) + (pairs.vv > 0) + 2 * uv)
         if self.bound == "general":
             apart, merged = apart + half * (pairs.ww > 0), wy + merged
-        is_twin = (uv >= 1 - ROUNDING) & (np.abs(wy - uy) <= ROUNDING)
+        # Twins and their aggregate have the same correlations, up to the angle between them.
+        is_twin = (uv >= 1 - COLLINEAR / 2) & (np.abs(wy - uy) <= np.sqrt(COLLINEAR))
         price = np.where(is_twin, 0.0, _something_over_nothing_is_endless(apart, merged))
         return Verdict(price, np.full(price.shape, self.tolerance))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from coterie.criteria._nonlin import in_sample_scores
 from coterie.criteria._ratios import correlation, ratio
-from coterie.statistics import ROUNDING, PairMoments
+from coterie.statistics import COLLINEAR, ROUNDING, PairMoments
 from coterie.values import Verdict
 
 
@@ -29,7 +29,7 @@ class Lin:
         residual_variance = n * np.maximum(1.0 - apart, 0.0) / (n - 3)
         gap = correlation(pairs.uy, pairs.uu, pairs.yy) - correlation(pairs.vy, pairs.vv, pairs.yy)
         unlike = 1.0 - correlation(pairs.uv, pairs.uu, pairs.vv)
-        unlike = np.where(unlike > ROUNDING, unlike, 0.0)
+        unlike = np.where(unlike > COLLINEAR / 2, unlike, 0.0)
         # Coefficients that differ by rounding alone are equal.
         gap = np.where(np.abs(gap) > ROUNDING, gap, 0.0)
         return Verdict(ratio(gap**2, unlike), 2 * residual_variance / (n - 1))

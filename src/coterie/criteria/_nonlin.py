@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie.criteria._ratios import ratio
-from coterie.statistics import ROUNDING, PairMoments
+from coterie.statistics import COLLINEAR, ROUNDING, PairMoments
 from coterie.values import FloatArray, Verdict
 
 
@@ -43,7 +43,7 @@ def in_sample_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
     slope = pairs.uv * ratio(np.ones(1), pairs.uu)
     # What v adds is what is left of it beside u, as far as that is more than rounding.
     rest = pairs.vv - slope * pairs.uv
-    rest = np.where(rest > ROUNDING * pairs.vv, rest, np.inf)
+    rest = np.where(rest > COLLINEAR * pairs.vv, rest, np.inf)
     with_rest = pairs.vy - slope * pairs.uy
     apart = ratio(pairs.uy**2, pairs.uu) + with_rest**2 / rest
     merged = ratio(pairs.wy**2, pairs.ww)
@@ -72,7 +72,7 @@ def held_out_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
 def _two_slopes(fit: PairMoments) -> tuple[FloatArray, FloatArray]:
     """Least-squares slopes of y on u and v; the shortest ones where these are collinear."""
     determinant = fit.uu * fit.vv - fit.uv**2
-    regular = determinant > ROUNDING * fit.uu * fit.vv
+    regular = determinant > COLLINEAR * fit.uu * fit.vv
     divisor = np.where(regular, determinant, (fit.uu + fit.vv) ** 2)
     a = np.where(regular, fit.vv * fit.uy - fit.uv * fit.vy, fit.uu * fit.uy + fit.uv * fit.vy)
     b = np.where(regular, fit.uu * fit.vy - fit.uv * fit.uy, fit.uv * fit.uy + fit.vv * fit.vy)

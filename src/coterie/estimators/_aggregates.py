@@ -80,8 +80,9 @@ class PlainAggregates:
 
     def values(self, columns: FloatArray) -> FloatArray:
         """Aggregates of shape (n_samples, n_groups)."""
-        values = [self.aggregation.values(columns[:, members]) for members in self.groups]
-        return np.column_stack(values).astype(columns.dtype, copy=False)
+        chosen = (columns[:, members].astype(np.float64) for members in self.groups)
+        values = np.column_stack([self.aggregation.values(group) for group in chosen])
+        return values.astype(columns.dtype, copy=False)
 
 
 def aggregates_of(

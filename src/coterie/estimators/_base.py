@@ -23,12 +23,11 @@ from coterie.criteria import Criterion
 from coterie.estimators._aggregates import Scaling, aggregates_of
 from coterie.estimators._checks import (
     check_finite,
+    check_table,
     checked_aggregation,
     checked_limits,
     checked_names,
     checked_word,
-    counted,
-    text_columns,
 )
 from coterie.estimators._inputs import (
     applied_inputs,
@@ -46,13 +45,16 @@ SplitsOf = Callable[[Any, FloatArray], Iterable[tuple[IntArray, IntArray]]]
 
 
 def _can_go_back(reducer: Reducer) -> bool:
-    if not isinstance(checked_aggregation(reducer.aggregation), Linear):
+    """Whether the aggregation and the inputs have an inverse: as fitted, else as given."""
+    fitted = getattr(reducer, "_aggregation", None)
+    aggregation = fitted or checked_aggregation(reducer.aggregation)
+    if not isinstance(aggregation, Linear):
         raise AttributeError(
-            f"aggregation {reducer.aggregation!r} has no inverse; 'mean', 'sum' and "
-            "'principal' have."
+            f"aggregation '{aggregation.name}' has no inverse; 'mean', 'sum' and 'principal' have."
         )
-    if reducer.inputs is not None and not hasattr(reducer.inputs, "inverse_transform"):
-        raise AttributeError(f"inputs {reducer.inputs!r} has no inverse_transform.")
+    inputs = getattr(reducer, "_inputs", reducer.inputs)
+    if inputs is not None and not hasattr(inputs, "inverse_transform"):
+        raise AttributeError(f"inputs {inputs!r} has no inverse_transform.")
     return True
 
 
@@ -91,6 +93,9 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         splits = splits_of(X, target) if splits_of else None
         self._inputs = fitted_inputs(self.inputs, X, y)
         columns: FloatArray = self._columns(X).astype(np.float64, copy=False)
+        if search == "best":
+            # Sums along a column must not depend on how the table lies in memory.
+            columns = np.ascontiguousarray(columns)
         self._scaling = Scaling.of(columns) if self.scale else None
         if self._scaling:
             columns = self._scaling.applied(columns)
@@ -107,6 +112,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         self.labels_ = partition.labels
         self.n_groups_ = len(self.groups_)
         self.trace_ = trace
+        self._aggregation = aggregation
         self._aggregates: Any = aggregates_of(aggregation, self.groups_, columns)
 
     def _checked_words(self) -> tuple[Aggregation, str]:
@@ -127,16 +133,9 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
 
     def _checked_array(self, X: Any, **checks: Any) -> Any:
         """Validated data; gaps are left in, to be refused by name."""
+        check_table(X)
         dtype = [np.float64, np.float32]
-        try:
-            return validate_data(self, X, dtype=dtype, ensure_all_finite=False, **checks)
-        except (TypeError, ValueError):
-            if not (text := text_columns(X)):
-                raise
-        raise ValueError(
-            f"X has text in {counted('column', text)}. Encode or drop it first, for example "
-            "with sklearn.preprocessing.OneHotEncoder or TargetEncoder."
-        )
+        return validate_data(self, X, dtype=dtype, ensure_all_finite=False, **checks)
 
     def _columns(self, X: Any) -> FloatArray:
         """What is grouped, of shape (n_samples, n_inputs): finite, two or more."""
@@ -197,7 +196,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         columns = self._aggregates.members(values)
         if self._scaling:
             columns = self._scaling.undone(columns)
-        return columns if self.inputs is None else self._inputs.inverse_transform(columns)
+        return columns if self._inputs is None else self._inputs.inverse_transform(columns)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the aggregates: ``mean(a, b, c)``, or ``a`` for a group of one.
@@ -215,7 +214,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         names = input_names(self._inputs, self._names_in(input_features), len(self.labels_))
-        aggregation = checked_aggregation(self.aggregation)
+        aggregation = self._aggregation
         named = [
             names[members[0]]
             if len(members) == 1 and aggregation.keeps_single

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.model_selection import check_cv
 from sklearn.utils import check_array
 
 from coterie.aggregations import AGGREGATIONS, Aggregation, Custom
@@ -101,7 +103,7 @@ def checked_names(given: Any, seen: Any, n_features: int) -> list[str]:
     """Names of features: as seen in fit, else as given, else x0, x1, ..."""
     if given is None:
         return list(seen) if seen is not None else [f"x{j}" for j in range(n_features)]
-    given = np.asarray(given, dtype=object)
+    given = np.array([str(name) for name in given], dtype=object)
     if seen is not None and not np.array_equal(given, seen):
         raise ValueError("input_features is not equal to feature_names_in_")
     if len(given) != n_features:
@@ -111,14 +113,67 @@ def checked_names(given: Any, seen: Any, n_features: int) -> list[str]:
     return list(given)
 
 
-def text_columns(X: Any) -> list[object]:
-    """Names or numbers of the columns of a table that hold text."""
-    table = np.asarray(X)
-    if table.dtype.kind not in "OUST" or table.ndim != 2:
-        return []
-    names = getattr(X, "columns", range(table.shape[1]))
-    holds_text = (any(isinstance(value, str | bytes) for value in column) for column in table.T)
-    return [name for name, is_text in zip(names, holds_text, strict=True) if is_text]
+def check_table(X: Any) -> None:
+    """Raise where a table holds what is not a number, naming the columns."""
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a LazyFrame: collect() it first.")
+    if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
+        raise ValueError("X is a masked array: fill the masked values first, or drop the columns.")
+    if getattr(getattr(X, "dtype", None), "kind", "f") == "c":
+        raise ValueError("Complex data not supported: X must hold real numbers.")
+    times = Counter(getattr(X, "columns", ()))
+    if repeated := [str(name) for name, count in times.items() if count > 1]:
+        raise ValueError(f"X has several {counted('column', repeated)}: names must be unique.")
+    for kind, columns in _odd_columns(X).items():
+        raise ValueError(f"X has {kind} in {counted('column', columns)}. {ADVICE[kind]}")
+
+
+ADVICE = {
+    "dates": "Turn them into numbers first, such as the days since some day.",
+    "categories": "Encode them first, with sklearn.preprocessing.OneHotEncoder or TargetEncoder.",
+    "text": "Encode or drop it first, with sklearn.preprocessing.OneHotEncoder or TargetEncoder.",
+}
+
+
+def _odd_columns(X: Any) -> dict[str, list[object]]:
+    """Columns of a data frame or of an array that are no numbers, by what they hold."""
+    if not hasattr(X, "columns"):
+        return _odd_columns_of_array(X)
+    odd: dict[str, list[object]] = {}
+    for name, column_dtype in zip(X.columns, X.dtypes, strict=True):
+        dtype = str(column_dtype).lower()
+        if dtype.startswith(("date", "time", "period", "duration")):
+            odd.setdefault("dates", []).append(name)
+        elif dtype.startswith(("categor", "enum")):
+            odd.setdefault("categories", []).append(name)
+        elif dtype.startswith(("str", "object")) and _holds_text(X[name]):
+            odd.setdefault("text", []).append(name)
+    return odd
+
+
+def _odd_columns_of_array(X: Any) -> dict[str, list[object]]:
+    dtype = getattr(X, "dtype", None)
+    if dtype is None or np.ndim(X) != 2 or getattr(dtype, "kind", "f") not in "OUSTMm":
+        return {}
+    if dtype.kind in "Mm":
+        return {"dates": list(range(X.shape[1]))}
+    text: list[object] = [j for j in range(X.shape[1]) if _holds_text(X[:, j])]
+    return {"text": text} if text else {}
+
+
+def _holds_text(column: Any) -> bool:
+    return any(isinstance(value, str | bytes) for value in column)
+
+
+def checked_cv(cv: Any) -> Any:
+    """A splitter, from whatever scikit-learn takes for one."""
+    if isinstance(cv, type):
+        raise TypeError(f"cv must be an instance, got a class: write {cv.__name__}().")
+    if isinstance(cv, list | tuple):
+        for split in cv:
+            if not isinstance(split, tuple | list) or len(split) != 2:
+                raise ValueError(f"cv must give pairs of (train, test) rows, got {split!r}.")
+    return check_cv(cv)
 
 
 def checked_splits(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import check_array
 
 from coterie.values import FloatArray
 
@@ -37,17 +38,18 @@ def applied_inputs(inputs: Any, X: Any) -> FloatArray:
     """What is to be grouped, of shape (n_samples, n_inputs)."""
     if inputs is None:
         return X
-    result = inputs.transform(X) if is_transformer(inputs) else inputs(X)
+    # A function gets a copy: it may work in place.
+    result = inputs.transform(X) if is_transformer(inputs) else inputs(X.copy())
     if hasattr(result, "toarray"):
         result = result.toarray()
-    columns = np.asarray(result)
-    if columns.ndim != 2 or len(columns) != np.shape(X)[0]:
+    if np.ndim(result) != 2 or np.shape(result)[0] != np.shape(X)[0]:
         raise ValueError(
-            f"inputs must give a table of {np.shape(X)[0]} rows, got shape {columns.shape}."
+            f"inputs must give a table of {np.shape(X)[0]} rows, got shape {np.shape(result)}."
         )
-    if columns.dtype.kind not in "biuf":
-        raise ValueError(f"inputs must give real numbers, got an array of {columns.dtype}.")
-    return columns if columns.dtype == np.float32 else columns.astype(np.float64, copy=False)
+    if getattr(getattr(result, "dtype", None), "kind", "f") not in "biufO":
+        raise ValueError(f"inputs must give real numbers, got an array of {result.dtype}.")
+    dtype = [np.float64, np.float32]
+    return check_array(result, dtype=dtype, ensure_all_finite=False, input_name="inputs of X")
 
 
 def input_names(inputs: Any, names: Sequence[str], n_inputs: int) -> list[str]:
@@ -63,9 +65,11 @@ def input_names(inputs: Any, names: Sequence[str], n_inputs: int) -> list[str]:
 
 
 def _transformer_names(inputs: Any, names: Sequence[str], n_inputs: int) -> list[str]:
-    if hasattr(inputs, "get_feature_names_out"):
+    try:
         return [str(name) for name in inputs.get_feature_names_out(np.asarray(names, dtype=object))]
-    return [f"{type(inputs).__name__.lower()}{number}" for number in range(n_inputs)]
+    except AttributeError:
+        # Neither it nor some step inside it can tell names.
+        return [f"{type(inputs).__name__.lower()}{number}" for number in range(n_inputs)]
 
 
 def _word(function: Callable[..., Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from decimal import Decimal
 
 from coterie.values import IntArray
 
@@ -36,34 +36,48 @@ def aggregate_name(word: str, members: IntArray, names: Sequence[str]) -> str:
 def _shortened(members: IntArray, names: Sequence[str]) -> list[str]:
     """Runs of a series as 'first to last', as many as are readable."""
     runs = list(_runs(members.tolist(), names))
-    parts = [_spelled(run, names) for run in runs]
-    if len(", ".join(parts)) <= READABLE:
-        return parts
-    shown = max(1, len(parts) - 1)
+    parts = [_spelled([_abridged(names[member]) for member in run]) for run in runs]
+    shown = len(parts)
     while shown > 1 and len(", ".join(parts[:shown])) > READABLE:
         shown -= 1
     more = sum(map(len, runs[shown:]))
     return [*parts[:shown], f"... {more} more"] if more else parts
 
 
-def _spelled(run: Sequence[int], names: Sequence[str]) -> str:
-    if len(run) > 2:
-        return f"{names[run[0]]} to {names[run[-1]]}"
-    return ", ".join(names[member] for member in run)
+def _spelled(run: Sequence[str]) -> str:
+    return f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run)
+
+
+def _abridged(name: str) -> str:
+    """A name without its middle, if it is long."""
+    half = READABLE // 3
+    return name if len(name) <= READABLE else f"{name[:half]}...{name[-half:]}"
 
 
 def _runs(members: Sequence[int], names: Sequence[str]) -> Iterable[list[int]]:
-    """Members that are next to each other and differ only in a number, together.
+    """Members that are next to each other and whose names count on evenly, together.
 
-    'nm_850 to nm_928' says what is meant; 'age to income' would not.
+    'nm_850 to nm_928' says what is meant; 'age to income' would not, nor 'site_7 to site_3'.
     """
+    run, pace = [members[0]], None
+    for member in members[1:]:
+        step = _step(names[run[-1]], names[member]) if member == run[-1] + 1 else None
+        if step is None or (len(run) > 1 and step != pace):
+            yield run
+            run = []
+        run.append(member)
+        pace = step
+    yield run
 
-    def series(place: tuple[int, int]) -> tuple[int, str]:
-        position, member = place
-        return member - position, re.sub(r"\d+(\.\d+)?", "#", names[member])
 
-    for _, run in groupby(enumerate(members), key=series):
-        yield [member for _, member in run]
+def _step(name: str, following: str) -> tuple[int, Decimal] | None:
+    """Which number in a name grows in the following one, and by how much, if nothing else does."""
+    number = r"\d+(?:\.\d+)?"
+    if re.sub(number, "#", name) != re.sub(number, "#", following):
+        return None
+    numbers = zip(re.findall(number, name), re.findall(number, following), strict=True)
+    steps = [(place, Decimal(b) - Decimal(a)) for place, (a, b) in enumerate(numbers) if a != b]
+    return steps[0] if len(steps) == 1 and steps[0][1] > 0 else None
 
 
 def made_unique(names: Sequence[str]) -> list[str]:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
-from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_consistent_length
 
 from coterie.criteria import FAMILIES, Criterion, GenLin, Lin, NonLin
 from coterie.estimators._base import Reducer
-from coterie.estimators._checks import checked_number, checked_splits, checked_word
+from coterie.estimators._checks import (
+    checked_cv,
+    checked_number,
+    checked_splits,
+    checked_word,
+)
 from coterie.estimators._targets import TARGETS, numeric_target
 from coterie.values import FloatArray, IntArray
 
@@ -36,7 +41,7 @@ class NonLinCFA(Reducer):
     aggregation : str or callable, default="mean"
         What replaces a group: "mean", "sum", "sum_of_squares", "norm", "max", "min",
         "median", "principal" (first principal component), or a function from an array of
-        shape (n, m) to n values.
+        shape (n, m) to n values that does not depend on the order of the m columns.
     search : {"forward", "restart", "best"}, default="restart"
         The order of questions. "forward": one pass over the candidates for each group
         (Algorithm 1 of the paper). "restart": the pass starts again after each merge (what
@@ -60,7 +65,8 @@ class NonLinCFA(Reducer):
     n_groups_ : int
         Number of groups, and of columns after ``transform``.
     trace_ : record array
-        Every decision, in order: group, candidate, price, allowance, accepted.
+        Every decision, in order: group, candidate, price, allowance, accepted. With
+        ``search="best"``, every merge, and the refusals that ended each group.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -127,7 +133,8 @@ class NonLinCFA(Reducer):
         """
 
         def splits_of(X: Any, target: FloatArray) -> list[tuple[IntArray, IntArray]]:
-            return checked_splits(check_cv(self.cv).split(X, target, groups), target)
+            check_consistent_length(target, groups)
+            return checked_splits(checked_cv(self.cv).split(X, target, groups), target)
 
         self._learn(X, y, None if self.cv is None else splits_of)
         return self
@@ -166,7 +173,7 @@ class GenLinCFA(Reducer):
     aggregation : str or callable, default="mean"
         What replaces a group: "mean", "sum", "sum_of_squares", "norm", "max", "min",
         "median", "principal" (first principal component), or a function from an array of
-        shape (n, m) to n values.
+        shape (n, m) to n values that does not depend on the order of the m columns.
     search : {"forward", "restart", "best"}, default="restart"
         The order of questions, as in :class:`NonLinCFA`.
     connectivity : sparse array of shape (n_inputs, n_inputs) or None, default=None
@@ -185,7 +192,8 @@ class GenLinCFA(Reducer):
     n_groups_ : int
         Number of groups, and of columns after ``transform``.
     trace_ : record array
-        Every decision, in order: group, candidate, price, allowance, accepted.
+        Every decision, in order: group, candidate, price, allowance, accepted. With
+        ``search="best"``, every merge, and the refusals that ended each group.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -285,7 +293,7 @@ class LinCFA(Reducer):
     aggregation : str or callable, default="mean"
         What replaces a group: "mean", "sum", "sum_of_squares", "norm", "max", "min",
         "median", "principal" (first principal component), or a function from an array of
-        shape (n, m) to n values.
+        shape (n, m) to n values that does not depend on the order of the m columns.
     search : {"forward", "restart", "best"}, default="restart"
         The order of questions, as in :class:`NonLinCFA`.
     connectivity : sparse array of shape (n_inputs, n_inputs) or None, default=None
@@ -304,7 +312,8 @@ class LinCFA(Reducer):
     n_groups_ : int
         Number of groups, and of columns after ``transform``.
     trace_ : record array
-        Every decision, in order: group, candidate, price, allowance, accepted.
+        Every decision, in order: group, candidate, price, allowance, accepted. With
+        ``search="best"``, every merge, and the refusals that ended each group.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)

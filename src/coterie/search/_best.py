@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ def best(
     The cheapest admissible pair of free features opens a group; the cheapest admissible
     candidate joins it until none is left; then the next cheapest pair. Cheapest is the
     lowest price less allowance, and equals go to the feature that comes first. But among
-    copies of one feature nobody can say which comes first: they join together.
+    copies of one feature nobody can say which comes first: they join together, each at its own
+    price, or not at all.
 
     Parameters
     ----------
@@ -27,60 +29,88 @@ def best(
     copies : ndarray of shape (n_features,), optional
         The same number for features that are copies of each other.
     """
-    free = Free(np.arange(question.n_features) if copies is None else copies)
+    free = _Free(np.arange(question.n_features) if copies is None else copies)
     groups: list[list[int]] = []
     decisions: list[Decision] = []
     openings = _Openings(question, limits)
     while (opening := openings.cheapest(free.mask)) is not None:
         group = Group(question, limits, opening.seed)
         free.mask[opening.seed] = False
-        decisions += free.let_in(group, opening)
-        decisions += free.let_in_copies(group, opening.seed, opening.verdict)
-        decisions += _grown(group, free)
+        entered = free.let_in(group, opening, with_copies_of=[opening.seed])
+        if entered is None:
+            free.mask[opening.seed] = True
+            openings.bar(opening.seed, free.copies_of(int(opening.candidates[0])), free.mask)
+            continue
+        decisions += entered + _grown(group, free)
         groups.append(group.members)
     alone = np.flatnonzero(free.mask)
     decisions += openings.told_last(alone)
     return outcome(groups + [[int(feature)] for feature in alone], decisions)
 
 
-class Free:
+class _Free:
     """The features that are in no group yet, and which of them are copies of each other."""
 
     def __init__(self, copies: IntArray) -> None:
         self._copies = copies
         self.mask: BoolArray = np.ones(len(copies), dtype=bool)
 
-    def let_in(self, group: Group, decision: Decision) -> list[Decision]:
-        """Let the winner of a decision into a group, and its copies with it."""
-        self._leave(decision.candidates, group)
-        winner = int(decision.candidates[0])
-        return [decision, *self.let_in_copies(group, winner, decision.verdict)]
+    def copies_of(self, feature: int) -> IntArray:
+        """The free features that are copies of one, itself included if it is free."""
+        return np.flatnonzero(self.mask & (self._copies == self._copies[feature]))
 
-    def let_in_copies(self, group: Group, feature: int, verdict: Verdict) -> list[Decision]:
-        """Let the copies of a member into its group, on the verdict that it had."""
-        decisions = []
-        copies = np.flatnonzero(self.mask & (self._copies == self._copies[feature]))
-        for copy in np.split(copies, len(copies)) if len(copies) else ():
-            if len(group.reachable(copy)):
-                self._leave(copy, group)
-                decisions.append(Decision(group.seed, copy, verdict, np.array([True])))
+    def let_in(
+        self, group: Group, decision: Decision, with_copies_of: Sequence[int] = ()
+    ) -> list[Decision] | None:
+        """Let the winner of a decision into a group with all copies, or nobody.
+
+        Copies of the winner and of some members ask after it, one by one.
+        """
+        winner = decision.candidates
+        same = [self.copies_of(int(feature)) for feature in (*winner, *with_copies_of)]
+        others = np.setdiff1d(np.concatenate(same), winner)
+        links = np.concatenate([winner, group.reachable(others)])[: group.room]
+        decisions = [decision]
+        if len(links) > 1:
+            verdict = group.judge_along(links[:-1], links[1:])
+            for k, copy in enumerate(np.split(links[1:], len(links) - 1)):
+                answer = Verdict(verdict.price[k, [k]], verdict.allowance[k, [k]])
+                decisions.append(Decision(group.seed, copy, answer, answer.accepts))
+        if not all(each.accepted[0] for each in decisions):
+            return None
+        group.join(links)
+        self.mask[links] = False
         return decisions
 
-    def _leave(self, features: IntArray, group: Group) -> None:
-        group.join(features)
-        self.mask[features] = False
 
-
-def _grown(group: Group, free: Free) -> list[Decision]:
+def _grown(group: Group, free: _Free) -> list[Decision]:
     """Let the cheapest into a group until none is admissible."""
     decisions: list[Decision] = []
     while len(candidates := group.reachable(np.flatnonzero(free.mask))):
         verdict = group.judge(candidates)
-        cheapest = _cheapest(group.seed, candidates, verdict)
-        if not cheapest.accepted[0]:
-            return [*decisions, Decision(group.seed, candidates, verdict, verdict.accepts)]
-        decisions += free.let_in(group, cheapest)
+        entered = _first_to_enter(group, free, candidates, verdict)
+        if entered is None:
+            nobody = np.zeros(len(candidates), dtype=bool)
+            return [*decisions, Decision(group.seed, candidates, verdict, nobody)]
+        decisions += entered
     return decisions
+
+
+def _first_to_enter(
+    group: Group, free: _Free, candidates: IntArray, verdict: Verdict
+) -> list[Decision] | None:
+    """Let in the cheapest candidate whose copies are welcome too."""
+    welcome = verdict.accepts
+    while welcome.any():
+        # Only where copies were turned away is there a second round.
+        choice = np.flatnonzero(welcome)
+        answers = Verdict(verdict.price[choice], verdict.allowance[choice])
+        cheapest = _cheapest(group.seed, candidates[choice], answers)
+        entered = free.let_in(group, cheapest)
+        if entered is not None:
+            return entered
+        welcome &= ~np.isin(candidates, free.copies_of(int(cheapest.candidates[0])))
+    return None
 
 
 def _cheapest(seed: int, candidates: IntArray, verdict: Verdict) -> Decision:
@@ -101,7 +131,9 @@ class _Openings:
     def __init__(self, question: Question[Any], limits: Limits) -> None:
         self._question, self._limits = question, limits
         self._net = np.full(question.n_features, np.inf)
+        self._admissible = np.zeros(question.n_features, dtype=bool)
         self._best: list[Decision | None] = [None] * question.n_features
+        self._barred: dict[int, IntArray] = {}
         everyone = np.ones(question.n_features, dtype=bool)
         features = np.arange(question.n_features)
         for start in range(0, question.n_features, question.foresight):
@@ -111,14 +143,16 @@ class _Openings:
         """Find the cheapest free partner of each seed."""
         others = np.flatnonzero(free)
         verdict = self._question.judge_singles(seeds, others)
-        net = np.where(self._may_ask(seeds, others), _net(verdict), np.inf)
+        may_ask = self._may_ask(seeds, others)
+        # Dearer than any price is only who may not be asked.
+        net = np.where(may_ask, np.minimum(_net(verdict), np.finfo(np.float64).max), np.inf)
         cheapest = np.argmin(net, axis=1)
         for row, (seed, partner) in enumerate(zip(seeds.tolist(), cheapest, strict=True)):
-            self._net[seed] = net[row, partner]
             answer = Verdict(*(field[row, [partner]] for field in verdict))
-            asked = np.isfinite(net[row, partner])
             decision = Decision(seed, others[[partner]], answer, answer.accepts)
-            self._best[seed] = decision if asked else None
+            self._best[seed] = decision if may_ask[row, partner] else None
+            self._net[seed] = net[row, partner]
+            self._admissible[seed] = may_ask[row, partner] and decision.accepted[0]
 
     def _may_ask(self, seeds: IntArray, others: IntArray) -> BoolArray:
         if self._limits.max_group_size == 1:
@@ -126,20 +160,26 @@ class _Openings:
         may_ask = seeds[:, None] != others
         if self._limits.neighbours is not None:
             may_ask &= self._limits.neighbours[seeds].toarray()[:, others] > 0
+        for row, seed in enumerate(seeds.tolist()):
+            if seed in self._barred:
+                may_ask[row] &= ~np.isin(others, self._barred[seed])
         return may_ask
+
+    def bar(self, seed: int, partners: IntArray, free: BoolArray) -> None:
+        """Let a feature never open a group with these partners."""
+        self._barred[seed] = np.union1d(self._barred.get(seed, partners), partners)
+        self._ask(np.array([seed]), free)
 
     def cheapest(self, free: BoolArray) -> Decision | None:
         """The cheapest admissible pair of free features, if there is one."""
-        self._net[~free] = np.inf
-        while True:
-            seed = int(np.argmin(self._net))
+        while len(seeds := np.flatnonzero(free & self._admissible)):
+            seed = seeds[np.argmin(self._net[seeds])]
             opening = self._best[seed]
-            if opening is None or not free[seed] or not opening.accepted[0]:
-                return None
-            if free[opening.candidates[0]]:
+            if opening is not None and free[opening.candidates[0]]:
                 return opening
             # Without its partner the feature can only have become dearer.
-            self._ask(np.array([seed]), free)
+            self._ask(seed[None], free)
+        return None
 
     def told_last(self, features: IntArray) -> list[Decision]:
         """The last refusal that each of these features had, if it could ask at all."""

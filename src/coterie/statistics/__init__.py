@@ -1,15 +1,18 @@
 """What the data say: counts, means and scatters, and pair views of them."""
 
-from coterie.statistics._columns import Standardised, standardised
+from coterie.statistics._columns import LARGE, SMALL, Standardised, standardised
 from coterie.statistics._moments import Moments
-from coterie.statistics._pairs import ROUNDING, Evidence, PairMoments
+from coterie.statistics._pairs import COLLINEAR, ROUNDING, Evidence, PairMoments
 from coterie.statistics._rows import RowSets
 from coterie.statistics._running import RunningAggregate, RunningEvidence
 from coterie.statistics._sources import GramSource
 from coterie.statistics._sums import SumEvidence
 
 __all__ = [
+    "COLLINEAR",
+    "LARGE",
     "ROUNDING",
+    "SMALL",
     "Evidence",
     "GramSource",
     "Moments",

@@ -7,10 +7,14 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from coterie.statistics._columns import CONSTANT
 from coterie.values import FloatArray, IntArray
 
 # What is left of a scatter after subtracting nearly all of it is rounding.
 ROUNDING = 1e-13
+# Where 1 - r^2 is no more than this, so much of what two columns do not share is rounding that
+# it is no evidence: they are collinear.
+COLLINEAR = 1e-11
 
 
 class PairMoments(NamedTuple):
@@ -68,8 +72,13 @@ class Evidence(Protocol[State]):
 
 
 def without_rounding(scatter: FloatArray, magnitude: FloatArray) -> FloatArray:
-    """The scatter, and 0 where it is no more than rounding beside a magnitude."""
+    """The scatter of a sum, and 0 where it is only rounding beside that of its parts."""
     return np.where(scatter > ROUNDING * magnitude, scatter, 0.0)
+
+
+def unless_constant(scatter: FloatArray, n: FloatArray, mean: FloatArray) -> FloatArray:
+    """The scatter of n values about their mean, and 0 where it is only their rounding."""
+    return np.where(scatter > n * np.square(CONSTANT * mean), scatter, 0.0)
 
 
 def stacked(answers: Sequence[PairMoments]) -> PairMoments:

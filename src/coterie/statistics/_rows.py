@@ -73,26 +73,48 @@ class RowSets:
             return per_batch[0]
         return np.tensordot(self.membership, per_batch, axes=1)
 
-    def pooled(
-        self,
-        count: FloatArray,
-        left_mean: FloatArray,
-        right_mean: FloatArray,
-        scatter: FloatArray,
-    ) -> FloatArray:
-        """Scatter within each set, from the counts, means and scatters within the batches.
+    def deviations(self, count: FloatArray, mean: FloatArray) -> FloatArray:
+        """How far the batches of each set lie from its mean, times the root of their counts.
 
         Parameters
         ----------
-        count : ndarray of shape (n_batches, 1, ...)
-        left_mean, right_mean, scatter : ndarray of shape (n_batches, ...)
-            Or any that broadcast to the shape of scatter.
+        count : ndarray of shape (n_batches, 1)
+        mean : ndarray of shape (n_batches, k)
+
+        Returns
+        -------
+        ndarray of shape (sets..., n_batches, k)
+            0 where a set does not contain a batch.
+        """
+        set_mean = self.total(count * mean) / self.total(count)
+        gaps = np.sqrt(count) * (mean - set_mean[..., None, :])
+        return gaps * self.membership[..., None]
+
+    def pooled(self, left: FloatArray, right: FloatArray, scatter: FloatArray) -> FloatArray:
+        """Scatter within each set, from that within the batches and between them.
+
+        Sums about a common origin would cancel where a set is far from it; deviations from
+        the set's own mean do not.
+
+        Parameters
+        ----------
+        left, right : ndarray of shape (sets..., n_batches, k)
+            Deviations of the columns concerned.
+        scatter : ndarray of shape (n_batches, k)
+            Of each left column with its right one, within each batch.
+        """
+        return scatter[0] if self.is_one else self.total(scatter) + (left * right).sum(axis=-2)
+
+    def pooled_crosswise(
+        self, left: FloatArray, right: FloatArray, scatter: FloatArray
+    ) -> FloatArray:
+        """As pooled, for each of k left columns with each of m right ones.
+
+        ``scatter`` has shape (n_batches, k, m), the result (sets..., k, m).
         """
         if self.is_one:
             return scatter[0]
-        n = self.total(count)
-        about_zero = self.total(scatter + count * left_mean * right_mean)
-        return about_zero - self.total(count * left_mean) * self.total(count * right_mean) / n
+        return self.total(scatter) + np.swapaxes(left, -1, -2) @ right
 
 
 def _shared_batches(counts: NDArray[np.intp]) -> tuple[NDArray[np.bool_], IntArray]:

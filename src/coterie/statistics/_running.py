@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from coterie.statistics._columns import Standardised, standardised
-from coterie.statistics._pairs import PairMoments, stacked, without_rounding
+from coterie.statistics._pairs import PairMoments, stacked, unless_constant
 from coterie.statistics._rows import RowSets
 from coterie.values import FloatArray, IntArray
 
@@ -95,17 +95,20 @@ class RunningEvidence:
             (right - right_mean)[:, 0] @ left
             for (left, right), right_mean in zip(batches, vector_mean, strict=True)
         ]
-        return self._rows.pooled(self._count, mean, vector_mean, np.stack(scatter))
+        gaps = self._rows.deviations(self._count, mean)
+        vector_gaps = self._rows.deviations(self._count, vector_mean)
+        return self._rows.pooled(gaps, vector_gaps, np.stack(scatter))
 
     def _moments(self, columns: FloatArray) -> ColumnMoments:
         batches = [columns[batch] for batch in self._rows.batches]
         mean = np.stack([batch.mean(axis=0) for batch in batches])
         own = np.stack([np.square(b - m).sum(axis=0) for b, m in zip(batches, mean, strict=True)])
         set_mean = self._rows.total(self._count * mean) / self._set_count
-        set_own = self._rows.pooled(self._count, mean, mean, own)
+        gaps = self._rows.deviations(self._count, mean)
+        set_own = self._rows.pooled(gaps, gaps, own)
         return ColumnMoments(
             set_mean,
-            without_rounding(set_own, set_own + self._set_count * set_mean**2),
+            unless_constant(set_own, self._set_count, set_mean),
             self._scatter(columns, self._target),
         )
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie.statistics._columns import LARGE, SMALL
-from coterie.statistics._pairs import PairMoments, without_rounding
+from coterie.statistics._pairs import PairMoments, unless_constant, without_rounding
 from coterie.statistics._sources import Source
 from coterie.values import FloatArray, IntArray
 
@@ -15,13 +15,15 @@ from coterie.values import FloatArray, IntArray
 class SumGroup(NamedTuple):
     """A weighted sum of columns: what the source keeps of it, its means and its scatters.
 
-    ``mean`` and ``own`` have shape (n_batches, 1). Weights are counted in units of ``unit``,
-    so that squares stay within the floats.
+    ``mean``, ``own`` and ``parts``, the scatters of its members added up, have shape (n_batches,
+    1). Weights are counted in units of the largest so far, ``unit``, so that squares stay
+    within the floats.
     """
 
     total: Any
     mean: FloatArray
     own: FloatArray
+    parts: FloatArray
     unit: FloatArray  # (1,)
 
 
@@ -30,6 +32,7 @@ class SumsSeen(NamedTuple):
 
     mean: FloatArray  # (n_batches, k)
     own: FloatArray  # (n_batches, k)
+    parts: FloatArray  # (n_batches, k), the scatters of their members added up
     rows: FloatArray  # (n_batches, k, m), scatter with each column
     unit: FloatArray  # (k,) or (1,)
 
@@ -60,9 +63,11 @@ class SumEvidence:
         mean, count = source.mean, source.count
         self._n = self._rows.total(count)
         set_mean = self._rows.total(count * mean) / self._n
-        own = self._rows.pooled(count, mean, mean, source.own)
-        own = without_rounding(own, own + self._n * set_mean**2)
-        with_target = self._rows.pooled(count, mean, mean[:, -1:], source.with_target)
+        self._deviations = self._rows.deviations(count, mean)
+        to_target = self._deviations[..., -1:]
+        own = self._rows.pooled(self._deviations, self._deviations, source.own)
+        own = unless_constant(own, self._n, set_mean)
+        with_target = self._rows.pooled(self._deviations, to_target, source.with_target)
         # Kept together, so that one look-up serves a question.
         self._columns = np.stack([set_mean, own, with_target])[..., None, :]
         self._units_differ = not _all_alike(weights)
@@ -87,42 +92,56 @@ class SumEvidence:
     def alone(self, feature: int) -> SumGroup:
         """The group of one feature."""
         features, nothing = np.array([feature]), np.zeros(self._source.count.shape)
-        empty = SumGroup(self._source.nothing(), nothing, nothing, self._units(features))
-        return self.joined(empty, features)
+        unit, total = self._units(features), self._source.nothing()
+        return self.joined(SumGroup(total, nothing, nothing, nothing, unit), features)
 
     def joined(self, group: SumGroup, features: IntArray) -> SumGroup:
         """The group with some features more."""
+        group = self._in_units_of(group, features)
         weights = self._weights_in(group.unit, features)[0]
-        mean, own = self._growth(group, features, weights)
+        mean, own, parts = self._growth(group, features, weights)
         total = self._source.added(group.total, features, weights)
-        return SumGroup(total, mean[:, -1:], own[:, -1:], group.unit)
+        return SumGroup(total, mean[:, -1:], own[:, -1:], parts[:, -1:], group.unit)
+
+    def _in_units_of(self, group: SumGroup, features: IntArray) -> SumGroup:
+        """The group in units of the heaviest of some features, if heavier than its own."""
+        heaviest = self._weights[features].max()
+        if heaviest <= group.unit[0] or not self._units_differ:
+            return group
+        factor = group.unit[0] / heaviest
+        total, mean, own, parts, _ = group
+        squared = factor**2
+        unit = np.array([heaviest])
+        return SumGroup(total * factor, mean * factor, own * squared, parts * squared, unit)
 
     def _growth(
         self, group: SumGroup, features: IntArray, weights: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Mean and scatter of a sum after each feature, (n_batches, len(features))."""
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Mean, scatter and parts of a sum after each feature, (n_batches, len(features))."""
         before = self._source.against(group.total, features)
         if len(features) > 1:
             among = weights[:, None] * self._source.between(features, features)
             before = before + np.triu(among, 1).sum(axis=1)
-        steps = weights * (2 * before + weights * self._source.own[:, features])
+        added = weights**2 * self._source.own[:, features]
+        own = group.own + np.cumsum(added + 2 * weights * before, axis=1)
         mean = group.mean + np.cumsum(weights * self._source.mean[:, features], axis=1)
-        return mean, group.own + np.cumsum(steps, axis=1)
+        return mean, own, group.parts + np.cumsum(added, axis=1)
 
     def pairs(self, group: SumGroup, candidates: IntArray) -> PairMoments:
         """Moments of the group with each candidate."""
         rows = self._source.against(group.total, self._seen_by(candidates))[:, None]
-        return self._pairs(SumsSeen(group.mean, group.own, rows, group.unit), candidates)
+        return self._pairs(SumsSeen(*group[1:4], rows, group.unit), candidates)
 
     def pairs_along(self, group: SumGroup, links: IntArray, candidates: IntArray) -> PairMoments:
         """Moments with each candidate, after each link of a chain has joined in turn."""
+        group = self._in_units_of(group, links)
         weights = self._weights_in(group.unit, links)[0]
-        mean, own = self._growth(group, links, weights)
+        mean_own_parts = self._growth(group, links, weights)
         seen = self._seen_by(candidates)
         rows = weights[:, None] * self._source.between(links, seen)
         rows[:, 0] += self._source.against(group.total, seen)
         rows = np.cumsum(rows, axis=1, out=rows)
-        return self._pairs(SumsSeen(mean, own, rows, group.unit), candidates)
+        return self._pairs(SumsSeen(*mean_own_parts, rows, group.unit), candidates)
 
     def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> PairMoments:
         """Moments of each of some features, alone, with each candidate."""
@@ -131,7 +150,7 @@ class SumEvidence:
         mean = weights * self._source.mean[:, features]
         own = weights * self._source.own[:, features]
         rows = weights[:, None] * self._source.between(features, self._seen_by(candidates))
-        return self._pairs(SumsSeen(mean, own, rows, unit), candidates)
+        return self._pairs(SumsSeen(mean, own, own, rows, unit), candidates)
 
     def _seen_by(self, candidates: IntArray) -> IntArray:
         """The columns to look at: candidates, what they contribute if that differs, target."""
@@ -141,9 +160,11 @@ class SumEvidence:
 
     def _pairs(self, sums: SumsSeen, candidates: IntArray) -> PairMoments:
         m, seen = len(candidates), self._seen_by(candidates)
-        rows = self._pooled(sums.mean[..., None], self._source.mean[:, None, seen], sums.rows)
-        uu = self._pooled(sums.mean, sums.mean, sums.own)[..., None]
         u = (self._rows.total(self._source.count * sums.mean) / self._n)[..., None]
+        gaps = self._rows.deviations(self._source.count, sums.mean)
+        rows = self._rows.pooled_crosswise(gaps, self._deviations[..., seen], sums.rows)
+        uu = self._rows.pooled(gaps, gaps, sums.own)[..., None]
+        uu = without_rounding(uu, self._rows.total(sums.parts)[..., None])
         mean, own, with_target = np.take(self._columns, seen, axis=-1)
         uv, uy = rows[..., :m], rows[..., -1:]
         contributed = slice(m) if self._as_candidate == 0 else slice(m, -1)
@@ -156,7 +177,7 @@ class SumEvidence:
             v=mean[..., :m],
             w=u + weights * mean[..., contributed],
             y=mean[..., -1:],
-            uu=without_rounding(uu, uu + self._n[..., None] * u**2),
+            uu=uu,
             vv=own[..., :m],
             ww=without_rounding(merged, uu + added),
             yy=own[..., -1:],
@@ -165,11 +186,6 @@ class SumEvidence:
             vy=with_target[..., :m],
             wy=uy + weights * with_target[..., contributed],
         )
-
-    def _pooled(self, left: FloatArray, right: FloatArray, scatter: FloatArray) -> FloatArray:
-        """Scatter within each set, from arrays that begin with the batches."""
-        count = self._source.count.reshape(-1, *[1] * (scatter.ndim - 1))
-        return self._rows.pooled(count, left, right, scatter)
 
 
 def _all_alike(weights: FloatArray) -> bool:
