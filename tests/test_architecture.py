@@ -19,8 +19,17 @@ MAY_IMPORT = {
     "theory": {"values"},
     "datasets": {"values"},
     "neighbours": {"values"},
-    "grouping": {"values", "statistics", "aggregations", "criteria", "search"},
-    "estimators": {"values", "statistics", "aggregations", "criteria", "search", "grouping"},
+    "gathering": {"values", "statistics", "aggregations"},
+    "grouping": {"values", "statistics", "aggregations", "gathering", "criteria", "search"},
+    "estimators": {
+        "values",
+        "statistics",
+        "aggregations",
+        "gathering",
+        "criteria",
+        "search",
+        "grouping",
+    },
     "__init__": {"datasets", "theory", "estimators", "neighbours"},
 }
 

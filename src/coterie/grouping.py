@@ -9,21 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from coterie.aggregations import Additive, Aggregation, Custom
+from coterie.aggregations import Aggregation
 from coterie.criteria import Criterion
+from coterie.gathering import Means, gathered
 from coterie.search import Limits, Question, best, forward, restart
-from coterie.statistics import (
-    LARGE,
-    SMALL,
-    Evidence,
-    GramSource,
-    PairMoments,
-    RowSets,
-    RunningEvidence,
-    Standardised,
-    SumEvidence,
-    standardised,
-)
+from coterie.statistics import Evidence, PairMoments, RowSets
 from coterie.values import FloatArray, IntArray, Partition, Trace, Verdict, reordered
 
 Search = Callable[[Question[Any], Limits], tuple[Partition, Trace]]
@@ -83,43 +73,6 @@ class MergeQuestion:
         return Verdict(*(np.concatenate(parts, axis=-1) for parts in zip(*verdicts, strict=True)))
 
 
-def gathered(
-    columns: FloatArray, target: FloatArray, aggregation: Aggregation, rows: RowSets
-) -> Evidence[Any]:
-    """Evidence about groups of these columns.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n_samples, n_features)
-    target : ndarray of shape (n_samples,)
-    """
-    features = standardised(columns)
-    standard_target = standardised(target[:, None])
-    if not isinstance(aggregation, Custom):
-        columns = _within_reach(columns, features)
-    if not isinstance(aggregation, Additive):
-        return RunningEvidence(aggregation, columns, features, standard_target, rows)
-    contribution = aggregation.contribution(columns)
-    contributions = features if contribution is columns else standardised(contribution)
-    parts = [contributions, standard_target]
-    if contributions is not features:
-        parts.insert(1, features)
-    source = GramSource(np.hstack([part.values for part in parts]), rows)
-    return SumEvidence(source, contributions.spread)
-
-
-def _within_reach(columns: FloatArray, features: Standardised) -> FloatArray:
-    """The columns in a common unit, if in their own their squares would leave the floats.
-
-    No decision depends on it: our aggregations of scaled columns are scaled aggregates.
-    """
-    magnitude = np.abs(features.centre) + features.spread
-    largest, smallest = magnitude.max(), magnitude[magnitude > 0].min(initial=np.inf)
-    if largest < LARGE and smallest > SMALL:
-        return columns
-    return columns / 2.0 ** np.floor(np.log2(largest)) if largest > 0 else columns
-
-
 def grouped(
     columns: FloatArray,
     target: FloatArray,
@@ -129,13 +82,15 @@ def grouped(
     search: str,
     rows: RowSets,
     limits: Limits,
+    means: Means,
 ) -> tuple[Partition, Trace]:
     """Partition the columns, and tell how it came about."""
     if search != "best":
-        question = MergeQuestion(gathered(columns, target, aggregation, rows), criterion)
-        return SEARCHES[search](question, limits)
+        evidence = gathered(columns, target, aggregation, rows, means)
+        return SEARCHES[search](MergeQuestion(evidence, criterion), limits)
     order, copies = order_by_content(columns)
-    evidence = gathered(np.ascontiguousarray(columns[:, order]), target, aggregation, rows)
+    in_order = np.ascontiguousarray(columns[:, order])
+    evidence = gathered(in_order, target, aggregation, rows, means.for_all_pairs())
     question = MergeQuestion(evidence, criterion)
     partition, trace = best(question, limits.reordered(order), copies)
     return reordered(partition, trace, order)

@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 
 from coterie.aggregations import AGGREGATIONS
 from coterie.criteria import FAMILIES, GenLin
-from coterie.grouping import gathered
+from coterie.gathering import Means, gathered
 from coterie.statistics import RowSets
 
 
 def price(X, y, *, curvature=1.0, bound="general"):
-    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows())
+    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means())
     pairs = evidence.pairs(evidence.alone(0), np.array([1]))
     return GenLin(1.0, curvature, bound).verdict(pairs).price[0, 0]
 

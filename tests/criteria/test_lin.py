@@ -4,12 +4,12 @@ from hypothesis import strategies as st
 
 from coterie.aggregations import AGGREGATIONS
 from coterie.criteria import Lin
-from coterie.grouping import gathered
+from coterie.gathering import Means, gathered
 from coterie.statistics import RowSets
 
 
 def verdict(X, y):
-    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows())
+    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means())
     return Lin().verdict(evidence.pairs(evidence.alone(0), np.array([1])))
 
 

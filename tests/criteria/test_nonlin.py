@@ -5,14 +5,14 @@ from sklearn.model_selection import KFold
 
 from coterie.aggregations import AGGREGATIONS
 from coterie.criteria import NonLin
-from coterie.grouping import gathered
+from coterie.gathering import Means, gathered
 from coterie.statistics import RowSets
 
 
 def price(X, y, *, aggregation="mean", splits=None, tolerance=0.0):
     """Price of merging the first two columns."""
     rows = RowSets.of_splits(splits, len(y)) if splits else RowSets.all_rows()
-    evidence = gathered(X, y, AGGREGATIONS[aggregation], rows)
+    evidence = gathered(X, y, AGGREGATIONS[aggregation], rows, Means())
     pairs = evidence.pairs(evidence.alone(0), np.array([1]))
     return NonLin(tolerance, held_out=splits is not None).verdict(pairs).price[0, 0]
 

@@ -233,3 +233,27 @@ def test_extreme_units_decide_like_ordinary_ones(aggregation, unit):
         extreme = reducer.fit(X * unit, y * unit).trace_
         assert (extreme.candidate == ordinary.candidate).all()
         np.testing.assert_allclose(extreme.price, ordinary.price, rtol=1e-6, atol=1e-9)
+
+
+@each_reducer
+@given(seed=SEEDS, search=SEARCHES, dtype=st.sampled_from([np.float64, np.float32]))
+def test_both_engines_decide_the_same(reducer, seed, search, dtype):
+    X, y = problem(seed, n_features=12)
+    X = (X + 5).astype(dtype)
+    X[:, 3], X[:, 7] = X[:, 1], 2.0
+    reducer.set_params(search=search)
+    gram = reducer.set_params(engine="gram").fit(X, y)
+    assume_clear(gram)
+    trace, labels = gram.trace_, gram.labels_
+    columns = reducer.set_params(engine="columns").fit(X, y)
+    assert (columns.labels_ == labels).all()
+    assert (columns.trace_.candidate == trace.candidate).all()
+    np.testing.assert_allclose(columns.trace_.price, trace.price, rtol=1e-6, atol=1e-9)
+
+
+def test_the_matrix_is_taken_only_where_it_fits():
+    X, y = problem(0)
+    automatic = NonLinCFA(0.05, memory=10).fit(X, y)
+    assert (automatic.trace_ == NonLinCFA(0.05, engine="columns").fit(X, y).trace_).all()
+    automatic = NonLinCFA(0.05).fit(X, y)
+    assert (automatic.trace_ == NonLinCFA(0.05, engine="gram").fit(X, y).trace_).all()

@@ -26,6 +26,7 @@ from coterie.estimators._checks import (
     check_table,
     checked_aggregation,
     checked_limits,
+    checked_means,
     checked_names,
     checked_word,
 )
@@ -71,6 +72,8 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
     connectivity: Any
     max_group_size: Any
     scale: Any
+    engine: Any
+    memory: Any
 
     @abstractmethod
     def _target(self, y: Any) -> FloatArray:
@@ -92,7 +95,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         criterion = self._criterion(target)
         splits = splits_of(X, target) if splits_of else None
         self._inputs = fitted_inputs(self.inputs, X, y)
-        columns: FloatArray = self._columns(X).astype(np.float64, copy=False)
+        columns = self._columns(X)
         if search == "best":
             # Sums along a column must not depend on how the table lies in memory.
             columns = np.ascontiguousarray(columns)
@@ -107,6 +110,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             search=search,
             rows=RowSets.of_splits(splits, len(target)) if splits else RowSets.all_rows(),
             limits=checked_limits(self.connectivity, self.max_group_size, columns.shape[1]),
+            means=checked_means(self.engine, self.memory),
         )
         self.groups_ = list(partition.groups)
         self.labels_ = partition.labels

@@ -14,6 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_array
 
 from coterie.aggregations import AGGREGATIONS, Aggregation, Custom
+from coterie.gathering import Means, half_the_memory
 from coterie.search import Limits
 from coterie.values import FloatArray, IntArray
 
@@ -65,6 +66,14 @@ def checked_limits(connectivity: Any, max_group_size: object, n_features: int) -
         if (size := int(max_group_size)) < 1:
             raise ValueError(f"max_group_size must be 1 or more, got {size}.")
     return Limits(_checked_graph(connectivity, n_features), size)
+
+
+def checked_means(engine: object, memory: object) -> Means:
+    """How evidence may be gathered."""
+    word = checked_word("engine", engine, ["auto", "gram", "columns"])
+    if memory is None:
+        return Means(word, half_the_memory())
+    return Means(word, int(checked_number("memory", memory)))
 
 
 def _checked_graph(connectivity: Any, n_features: int) -> sparse.csr_array | None:

@@ -55,6 +55,12 @@ class NonLinCFA(Reducer):
     scale : bool, default=False
         Whether to standardise the inputs on the training rows first, so that metres and
         kelvins can be averaged.
+    engine : {"auto", "gram", "columns"}, default="auto"
+        How covariances are found, for aggregations that add up: in one matrix, or from the
+        columns when they are asked for, which spares memory when there are very many. The
+        decisions are the same. "auto" takes the matrix if it fits and is worth it.
+    memory : float or None, default=None
+        Bytes that the matrix may take. None: half the memory of the machine.
 
     Attributes
     ----------
@@ -110,6 +116,8 @@ class NonLinCFA(Reducer):
         connectivity: Any = None,
         max_group_size: int | None = None,
         scale: bool = False,
+        engine: Literal["auto", "gram", "columns"] = "auto",
+        memory: float | None = None,
     ) -> None:
         self.tolerance = tolerance
         self.cv = cv
@@ -119,6 +127,8 @@ class NonLinCFA(Reducer):
         self.connectivity = connectivity
         self.max_group_size = max_group_size
         self.scale = scale
+        self.engine = engine
+        self.memory = memory
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Learn which features to aggregate.
@@ -182,6 +192,10 @@ class GenLinCFA(Reducer):
         Largest number of members of a group.
     scale : bool, default=False
         Whether to standardise the inputs on the training rows first.
+    engine : {"auto", "gram", "columns"}, default="auto"
+        How covariances are found, as in :class:`NonLinCFA`.
+    memory : float or None, default=None
+        Bytes that a matrix of covariances may take. None: half the memory of the machine.
 
     Attributes
     ----------
@@ -239,6 +253,8 @@ class GenLinCFA(Reducer):
         connectivity: Any = None,
         max_group_size: int | None = None,
         scale: bool = False,
+        engine: Literal["auto", "gram", "columns"] = "auto",
+        memory: float | None = None,
     ) -> None:
         self.tolerance = tolerance
         self.family = family
@@ -250,6 +266,8 @@ class GenLinCFA(Reducer):
         self.connectivity = connectivity
         self.max_group_size = max_group_size
         self.scale = scale
+        self.engine = engine
+        self.memory = memory
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn which features to aggregate.
@@ -302,6 +320,10 @@ class LinCFA(Reducer):
         Largest number of members of a group.
     scale : bool, default=False
         Whether to standardise the inputs on the training rows first.
+    engine : {"auto", "gram", "columns"}, default="auto"
+        How covariances are found, as in :class:`NonLinCFA`.
+    memory : float or None, default=None
+        Bytes that a matrix of covariances may take. None: half the memory of the machine.
 
     Attributes
     ----------
@@ -349,6 +371,8 @@ class LinCFA(Reducer):
         connectivity: Any = None,
         max_group_size: int | None = None,
         scale: bool = False,
+        engine: Literal["auto", "gram", "columns"] = "auto",
+        memory: float | None = None,
     ) -> None:
         self.inputs = inputs
         self.aggregation = aggregation
@@ -356,6 +380,8 @@ class LinCFA(Reducer):
         self.connectivity = connectivity
         self.max_group_size = max_group_size
         self.scale = scale
+        self.engine = engine
+        self.memory = memory
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn which features to aggregate.

@@ -10,6 +10,9 @@ import numpy as np
 from coterie.search._question import NO_LIMITS, Group, Limits, Question, outcome
 from coterie.values import BoolArray, Decision, FloatArray, IntArray, Partition, Trace, Verdict
 
+# Prices this near each other may differ only in how they were computed.
+SAME = 1e-12
+
 
 def best(
     question: Question[Any], limits: Limits = NO_LIMITS, copies: IntArray | None = None
@@ -115,7 +118,7 @@ def _first_to_enter(
 
 def _cheapest(seed: int, candidates: IntArray, verdict: Verdict) -> Decision:
     """The decision on the candidate of the lowest price less allowance, and on no other."""
-    winner = [int(np.argmin(_net(verdict)))]
+    winner = [int(_first_of_lowest(_net(verdict)))]
     answer = Verdict(verdict.price[winner], verdict.allowance[winner])
     return Decision(seed, candidates[winner], answer, answer.accepts)
 
@@ -123,6 +126,12 @@ def _cheapest(seed: int, candidates: IntArray, verdict: Verdict) -> Decision:
 def _net(verdict: Verdict) -> FloatArray:
     """Price less allowance; where the allowance has no end, the price alone."""
     return verdict.price - np.where(np.isposinf(verdict.allowance), 0.0, verdict.allowance)
+
+
+def _first_of_lowest(net: FloatArray) -> IntArray:
+    """Along the last axis, where the lowest stands; of those equal up to rounding, the first."""
+    lowest = net.min(axis=-1, keepdims=True)
+    return np.argmax(net <= lowest + SAME * np.maximum(1.0, np.abs(lowest)), axis=-1)
 
 
 class _Openings:
@@ -145,8 +154,8 @@ class _Openings:
         verdict = self._question.judge_singles(seeds, others)
         may_ask = self._may_ask(seeds, others)
         # Dearer than any price is only who may not be asked.
-        net = np.where(may_ask, np.minimum(_net(verdict), np.finfo(np.float64).max), np.inf)
-        cheapest = np.argmin(net, axis=1)
+        net = np.where(may_ask, np.minimum(_net(verdict), 1e300), np.inf)
+        cheapest = _first_of_lowest(net)
         for row, (seed, partner) in enumerate(zip(seeds.tolist(), cheapest, strict=True)):
             answer = Verdict(*(field[row, [partner]] for field in verdict))
             decision = Decision(seed, others[[partner]], answer, answer.accepts)
@@ -173,7 +182,7 @@ class _Openings:
     def cheapest(self, free: BoolArray) -> Decision | None:
         """The cheapest admissible pair of free features, if there is one."""
         while len(seeds := np.flatnonzero(free & self._admissible)):
-            seed = seeds[np.argmin(self._net[seeds])]
+            seed = seeds[_first_of_lowest(self._net[seeds])]
             opening = self._best[seed]
             if opening is not None and free[opening.candidates[0]]:
                 return opening

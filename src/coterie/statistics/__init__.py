@@ -2,10 +2,11 @@
 
 from coterie.statistics._columns import LARGE, SMALL, Standardised, standardised
 from coterie.statistics._moments import Moments
+from coterie.statistics._on_demand import ColumnSource
 from coterie.statistics._pairs import COLLINEAR, ROUNDING, Evidence, PairMoments
 from coterie.statistics._rows import RowSets
 from coterie.statistics._running import RunningAggregate, RunningEvidence
-from coterie.statistics._sources import GramSource
+from coterie.statistics._sources import GramSource, gram_bytes
 from coterie.statistics._sums import SumEvidence
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "LARGE",
     "ROUNDING",
     "SMALL",
+    "ColumnSource",
     "Evidence",
     "GramSource",
     "Moments",
@@ -22,5 +24,6 @@ __all__ = [
     "RunningEvidence",
     "Standardised",
     "SumEvidence",
+    "gram_bytes",
     "standardised",
 ]

@@ -19,6 +19,7 @@ class Source(Protocol):
     """
 
     rows: RowSets
+    max_columns: int  # that had better be asked for at once
     count: FloatArray  # (n_batches, 1)
     mean: FloatArray  # (n_batches, n_columns)
     own: FloatArray  # (n_batches, n_columns), scatter of each column with itself
@@ -50,6 +51,7 @@ class GramSource:
     def __init__(self, table: FloatArray, rows: RowSets) -> None:
         batches = [Moments.of(table[batch]) for batch in rows.batches]
         self.rows = rows
+        self.max_columns = table.shape[1]
         self.count = np.array([[batch.count] for batch in batches])
         self.mean = np.stack([batch.mean for batch in batches])
         self._scatters = [batch.scatter for batch in batches]
@@ -71,3 +73,8 @@ class GramSource:
     def against(self, total: FloatArray, columns: IntArray) -> FloatArray:
         """Scatter of the sum with each column."""
         return np.take(total, columns, axis=1)
+
+
+def gram_bytes(n_samples: int, n_columns: int, rows: RowSets) -> int:
+    """Memory that a GramSource of such a table takes, the table included."""
+    return 8 * n_columns * (2 * n_samples + len(rows.batches) * n_columns)

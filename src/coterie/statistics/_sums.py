@@ -54,7 +54,8 @@ class SumEvidence:
     """
 
     def __init__(self, source: Source, weights: FloatArray) -> None:
-        self.n_features = self.max_candidates = len(weights)
+        self.n_features = len(weights)
+        self.max_candidates = source.max_columns
         self.foresight = 32
         self._source, self._rows = source, source.rows
         self._weights = weights

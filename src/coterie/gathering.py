@@ -1,0 +1,136 @@
+"""Which evidence to gather, and by what means."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from coterie.aggregations import Additive, Aggregation, Custom, LinearSum
+from coterie.statistics import (
+    LARGE,
+    SMALL,
+    ColumnSource,
+    Evidence,
+    GramSource,
+    RowSets,
+    RunningEvidence,
+    Standardised,
+    SumEvidence,
+    gram_bytes,
+    standardised,
+)
+from coterie.values import FloatArray
+
+# Beyond so many columns, a matrix of all pairs takes longer than most searches ask for.
+WIDE = 8192
+
+
+def half_the_memory() -> int:
+    """Half the memory of this machine in bytes, or 4 GiB where it cannot be told."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, OSError, ValueError):
+        return 4 * 2**30
+
+
+@dataclass(frozen=True)
+class Means:
+    """How evidence may be gathered.
+
+    Parameters
+    ----------
+    engine : {"auto", "gram", "columns"}
+        One matrix of all scatters, or scatters from the columns when they are asked for.
+    memory : int
+        Bytes that the evidence may take beside the data.
+    asks_all_pairs : bool, default=False
+        Whether the search asks about every pair of features anyway.
+    """
+
+    engine: str = "auto"
+    memory: int = 2**34
+    asks_all_pairs: bool = False
+
+    def for_all_pairs(self) -> Means:
+        """The same means, for a search that asks about every pair of features."""
+        return replace(self, asks_all_pairs=True)
+
+    def allow_gram(self, n_samples: int, n_columns: int, rows: RowSets) -> bool:
+        """Whether to form the matrix: where it fits and is likely to be worth it."""
+        needed = gram_bytes(n_samples, n_columns, rows)
+        if self.engine == "gram" and needed > self.memory:
+            raise ValueError(
+                f"engine='gram' needs {needed / 2**30:.1f} GiB for {n_columns - 1} columns, and "
+                f"memory allows {self.memory / 2**30:.1f} GiB. Use engine='columns', or raise "
+                "memory."
+            )
+        is_worth_it = n_columns <= WIDE or self.asks_all_pairs
+        fits = needed <= self.memory
+        return self.engine == "gram" or (self.engine == "auto" and is_worth_it and fits)
+
+
+def gathered(
+    columns: FloatArray,
+    target: FloatArray,
+    aggregation: Aggregation,
+    rows: RowSets,
+    means: Means,
+) -> Evidence[Any]:
+    """Evidence about groups of these columns.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_samples, n_features)
+    target : ndarray of shape (n_samples,)
+    aggregation : Aggregation
+    rows : RowSets
+    means : Means
+    """
+    standard_target = standardised(target[:, None])
+    if not isinstance(aggregation, Additive):
+        return _running(columns, standard_target, aggregation, rows)
+    n_features = columns.shape[1]
+    n_columns = n_features * (1 if isinstance(aggregation, LinearSum) else 2) + 1
+    if means.allow_gram(len(columns), n_columns, rows):
+        return _looked_up(columns, standard_target, aggregation, rows)
+    contribution = None if isinstance(aggregation, LinearSum) else aggregation.contribution
+    source = ColumnSource(columns, contribution, standard_target, rows)
+    return SumEvidence(source, source.spread[:n_features])
+
+
+def _looked_up(
+    columns: FloatArray, target: Standardised, aggregation: Additive, rows: RowSets
+) -> SumEvidence:
+    features = standardised(columns)
+    if isinstance(aggregation, LinearSum):
+        source = GramSource(np.hstack([features.values, target.values]), rows)
+        return SumEvidence(source, features.spread)
+    columns = _within_reach(columns.astype(np.float64, copy=False), features)
+    contributions = standardised(aggregation.contribution(columns))
+    table = np.hstack([contributions.values, features.values, target.values])
+    return SumEvidence(GramSource(table, rows), contributions.spread)
+
+
+def _running(
+    columns: FloatArray, target: Standardised, aggregation: Any, rows: RowSets
+) -> RunningEvidence:
+    columns = columns.astype(np.float64, copy=False)
+    features = standardised(columns)
+    if not isinstance(aggregation, Custom):
+        columns = _within_reach(columns, features)
+    return RunningEvidence(aggregation, columns, features, target, rows)
+
+
+def _within_reach(columns: FloatArray, features: Standardised) -> FloatArray:
+    """The columns in a common unit, if in their own their squares would leave the floats.
+
+    No decision depends on it: our aggregations of scaled columns are scaled aggregates.
+    """
+    magnitude = np.abs(features.centre) + features.spread
+    largest, smallest = magnitude.max(), magnitude[magnitude > 0].min(initial=np.inf)
+    if largest < LARGE and smallest > SMALL:
+        return columns
+    return columns / 2.0 ** np.floor(np.log2(largest)) if largest > 0 else columns
