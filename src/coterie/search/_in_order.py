@@ -16,6 +16,7 @@ from coterie.search._question import NO_LIMITS, Group, Limits, Question, outcome
 from coterie.values import BoolArray, Decision, IntArray, Partition, Trace, Verdict
 
 SHORTEST_BLOCK = 32
+NOBODY: IntArray = np.empty(0, dtype=np.intp)
 
 
 def forward(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition, Trace]:
@@ -54,7 +55,8 @@ class _Growth:
     def __init__(self, group: Group, free: IntArray, *, restart: bool) -> None:
         self.group = group
         self.decisions: list[Decision] = []
-        self._free = free
+        self._free = free  # whom the pass may still come to, or come to again
+        self._passed: list[IntArray] = []  # whom it will not
         self._restart = restart
         self._start = 0
         self._block = SHORTEST_BLOCK
@@ -64,19 +66,19 @@ class _Growth:
         """Grow; the features that stay free."""
         while self._start < len(self._free) and self.group.room > 0:
             self._ask_a_block()
-        return self._free
+        return np.concatenate([*self._passed, self._free])
 
     def _ask_a_block(self) -> None:
         asked = self._free[self._start : self._start + self._block]
         candidates = self.group.reachable(asked)
         if not len(candidates):
-            self._start += len(asked)
+            self._go_on(NOBODY, self._start + len(asked))
             return
         verdict = self.group.judge(candidates)
         welcome = np.flatnonzero(verdict.accepts)
         if not len(welcome):
             self._record(candidates, verdict, np.zeros(len(candidates), dtype=bool))
-            self._start += len(asked)
+            self._go_on(NOBODY, self._start + len(asked))
             self._block *= 2
             return
         heard = slice(welcome[0] + 1)
@@ -95,7 +97,9 @@ class _Growth:
             self._let_in_foreseen(foreseen)
 
     def _record(self, candidates: IntArray, verdict: Verdict, accepted: BoolArray) -> None:
-        self.decisions.append(Decision(self.group.seed, candidates, verdict, accepted))
+        # Copies, since views would keep alive all that was asked in vain.
+        kept = Verdict(verdict.price.copy(), verdict.allowance.copy())
+        self.decisions.append(Decision(self.group.seed, candidates.copy(), kept, accepted))
 
     def _let_in(self, features: IntArray, after: int) -> None:
         """Let features in; the pass goes on after one of them, or starts again."""
@@ -105,8 +109,12 @@ class _Growth:
     def _go_on(self, joined: IntArray, position: int) -> None:
         """Strike features off the free ones and go on at a position among these."""
         places = np.searchsorted(self._free, joined)
-        self._free = np.delete(self._free, places)
-        self._start = position - int(np.sum(places < position))
+        if self._restart:
+            self._free = np.delete(self._free, places)
+            self._start = position - int(np.sum(places < position))
+        else:
+            self._passed.append(np.delete(self._free[:position], places))
+            self._free = self._free[position:]
 
     def _let_in_foreseen(self, links: IntArray) -> None:
         """Let in a chain of candidates, as far as the links turn out to be welcome.

@@ -12,6 +12,8 @@ from coterie.values import FloatArray, IntArray
 
 # Numbers in the largest temporary block of columns.
 BLOCK = 2**19
+# A centre this many spreads from zero would cost digits, if left in the products.
+FAR = 1e4
 
 
 class ColumnSource:
@@ -55,6 +57,9 @@ class ColumnSource:
             values, self._centre[place], self.spread[place] = standardised(self._raw(place))
             self._learn(place, values)
         self._learn(slice(-1, None), self._target[:, None])
+        varies = self.spread > 0
+        self._scale = np.divide(1.0, self.spread, out=np.zeros(len(varies)), where=varies)
+        self._is_far = bool((np.abs(self._centre) * self._scale).max() > FAR)
 
     def _blocks(self) -> Iterator[slice]:
         for layer in range(len(self._layers)):
@@ -71,9 +76,9 @@ class ColumnSource:
             self.with_target[number, place] = (target - target.mean()) @ part
 
     def _raw(self, place: slice | IntArray) -> FloatArray:
-        """Columns of the table as they are, in float64; all of one layer."""
+        """Columns of one layer of the table as they are, in float64."""
         first = place.start if isinstance(place, slice) else int(place[0])
-        layer, _ = divmod(first, self._n_features)
+        layer = first // self._n_features
         offset = layer * self._n_features
         if isinstance(place, slice):
             block = self._columns[:, place.start - offset : place.stop - offset]
@@ -88,44 +93,68 @@ class ColumnSource:
         first, last = int(features[0]), int(features[-1])
         if last - first + 1 == len(features) and (np.diff(features) == 1).all():
             return self._columns[:, first : last + 1]
-        return self._columns[:, features]
+        return np.take(self._columns, features, axis=1)
 
-    def _standard(self, columns: IntArray) -> FloatArray:
-        """Standardised columns of the table, (n_samples, len(columns)), the target among them."""
-        if len(columns) == 0:
-            return np.empty((len(self._target), 0))
-        layer = np.minimum(columns // self._n_features, len(self._layers))
-        parts = []
+    def _parts(self, columns: IntArray) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Columns of the table, layer by layer, less their centre where that is far from zero."""
+        layer = columns // self._n_features
+        layer[columns == len(self._centre) - 1] = -1
         for run in np.split(columns, np.flatnonzero(np.diff(layer)) + 1):
             if run[0] == len(self._centre) - 1:
-                parts.append(self._target[:, None])
-                continue
-            spread = self.spread[run]
-            scale = np.divide(1.0, spread, out=np.zeros(len(run)), where=spread > 0)
-            parts.append((self._raw(run) - self._centre[run]) * scale)
-        return parts[0] if len(parts) == 1 else np.hstack(parts)
+                yield run, self._target[:, None]
+            else:
+                raw = self._raw(run)
+                yield run, raw - self._centre[run] if self._is_far else raw
 
-    def _scatter(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        """Scatter of each left column with each right one, within each batch."""
-        scatter = []
-        for batch in self.rows.batches:
-            part = left[batch]
-            # Centring one side is enough: its deviations sum to zero.
-            scatter.append((part - part.mean(axis=0)).T @ right[batch])
-        return np.stack(scatter)
+    def _standard(self, columns: IntArray) -> FloatArray:
+        """Standardised columns of one layer of the table."""
+        return (self._raw(columns) - self._centre[columns]) * self._scale[columns]
+
+    def _scatter(self, left: FloatArray, columns: IntArray) -> FloatArray:
+        """Scatter of each of k vectors (k, n_samples) with each column, within each batch."""
+        scatter = np.empty((len(self.count), len(left), len(columns)))
+        # The deviations of the left sum to zero, so the right need not be centred.
+        centred = [_deviations(left[:, batch]) for batch in self.rows.batches]
+        start = 0
+        for run, block in self._parts(columns):
+            end = start + len(run)
+            for number, batch in enumerate(self.rows.batches):
+                scatter[number, :, start:end] = centred[number] @ block[batch]
+            start = end
+        scatter *= self._scale[columns]
+        return scatter
 
     def between(self, left: IntArray, right: IntArray) -> FloatArray:
         """Scatter of each left column with each right one."""
-        return self._scatter(self._standard(left), self._standard(right))
+        return self._scatter(self._standard(left).T, right)
 
     def nothing(self) -> FloatArray:
         """The empty sum, of shape (n_samples,)."""
         return np.zeros(len(self._target))
 
-    def added(self, total: FloatArray, columns: IntArray, weights: FloatArray) -> FloatArray:
-        """The sum with weighted columns added."""
-        return total + self._standard(columns) @ weights
-
     def against(self, total: FloatArray, columns: IntArray) -> FloatArray:
-        """Scatter of the sum with each column."""
-        return self._scatter(total[:, None], self._standard(columns))[:, 0]
+        """Scatter of a sum with each column."""
+        return self._scatter(total[None], columns)[:, 0]
+
+    def chain(self, total: FloatArray, links: IntArray, weights: FloatArray) -> FloatArray:
+        """The sum after each link, (k, n_samples)."""
+        sums = np.ascontiguousarray((weights * self._standard(links)).T)
+        sums[0] += total
+        return np.cumsum(sums, axis=0, out=sums)
+
+    def growth(self, chain: FloatArray, start: FloatArray) -> FloatArray:
+        """Own scatter after each link."""
+        centred = [_deviations(chain[:, batch]) for batch in self.rows.batches]
+        return np.stack([np.einsum("ij,ij->i", part, part) for part in centred])
+
+    def against_each(self, chain: FloatArray, columns: IntArray) -> FloatArray:
+        """Scatter after each link with each column."""
+        return self._scatter(chain, columns)
+
+    def end(self, chain: FloatArray) -> FloatArray:
+        """The sum after the last link."""
+        return chain[-1].copy()
+
+
+def _deviations(vectors: FloatArray) -> FloatArray:
+    return vectors - vectors.mean(axis=1, keepdims=True)

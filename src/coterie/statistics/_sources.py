@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,7 +15,8 @@ class Source(Protocol):
     """Scatters between the columns of a standardised table, within each batch of rows.
 
     The last column is the target. A *sum* is whatever the source keeps of a weighted sum of
-    columns; nobody else looks inside.
+    columns, a *chain* whatever it keeps of a sum that takes in one column after the other;
+    nobody else looks inside.
     """
 
     rows: RowSets
@@ -31,11 +32,28 @@ class Source(Protocol):
     def nothing(self) -> Any:
         """The empty sum."""
 
-    def added(self, total: Any, columns: IntArray, weights: FloatArray) -> Any:
-        """The sum with weighted columns added."""
-
     def against(self, total: Any, columns: IntArray) -> FloatArray:
-        """Scatter of the sum with each column, (n_batches, len(columns))."""
+        """Scatter of a sum with each column, (n_batches, len(columns))."""
+
+    def chain(self, total: Any, links: IntArray, weights: FloatArray) -> Any:
+        """A sum that takes in weighted columns, one after the other."""
+
+    def growth(self, chain: Any, start: FloatArray) -> FloatArray:
+        """Own scatter after each link, (n_batches, k), from that before, (n_batches, 1)."""
+
+    def against_each(self, chain: Any, columns: IntArray) -> FloatArray:
+        """Scatter after each link with each column, (n_batches, k, len(columns))."""
+
+    def end(self, chain: Any) -> Any:
+        """The sum after the last link."""
+
+
+class GramChain(NamedTuple):
+    """A row of scatters, and what is to be added to it."""
+
+    total: FloatArray
+    links: IntArray
+    weights: FloatArray
 
 
 class GramSource:
@@ -66,13 +84,34 @@ class GramSource:
         """The empty sum, of shape (n_batches, n_columns)."""
         return np.zeros(self.own.shape)
 
-    def added(self, total: FloatArray, columns: IntArray, weights: FloatArray) -> FloatArray:
-        """The sum with weighted columns added."""
-        return total + np.stack([weights @ scatter[columns] for scatter in self._scatters])
-
     def against(self, total: FloatArray, columns: IntArray) -> FloatArray:
-        """Scatter of the sum with each column."""
+        """Scatter of a sum with each column."""
         return np.take(total, columns, axis=1)
+
+    def chain(self, total: FloatArray, links: IntArray, weights: FloatArray) -> GramChain:
+        """A sum that takes in weighted columns, one after the other."""
+        return GramChain(total, links, weights)
+
+    def growth(self, chain: GramChain, start: FloatArray) -> FloatArray:
+        """Own scatter after each link, from that before."""
+        total, links, weights = chain
+        before = np.take(total, links, axis=1)
+        if len(links) > 1:
+            before += np.triu(weights[:, None] * self.between(links, links), 1).sum(axis=1)
+        steps = weights**2 * np.take(self.own, links, axis=1) + 2 * weights * before
+        return start + np.cumsum(steps, axis=1)
+
+    def against_each(self, chain: GramChain, columns: IntArray) -> FloatArray:
+        """Scatter after each link with each column."""
+        total, links, weights = chain
+        rows = weights[:, None] * self.between(links, columns)
+        rows[:, 0] += np.take(total, columns, axis=1)
+        return np.cumsum(rows, axis=1, out=rows)
+
+    def end(self, chain: GramChain) -> FloatArray:
+        """The sum after the last link."""
+        total, links, weights = chain
+        return total + np.stack([weights @ scatter[links] for scatter in self._scatters])
 
 
 def gram_bytes(n_samples: int, n_columns: int, rows: RowSets) -> int:

@@ -27,6 +27,14 @@ class SumGroup(NamedTuple):
     unit: FloatArray  # (1,)
 
 
+class SumChain(NamedTuple):
+    """A sum that takes in k columns, one after the other."""
+
+    links: Any  # what the source keeps of it
+    mean_own_parts: tuple[FloatArray, FloatArray, FloatArray]  # (n_batches, k) each
+    unit: FloatArray  # (1,)
+
+
 class SumsSeen(NamedTuple):
     """Some sums as the columns see them: k sums, m columns of which the target is the last."""
 
@@ -98,11 +106,9 @@ class SumEvidence:
 
     def joined(self, group: SumGroup, features: IntArray) -> SumGroup:
         """The group with some features more."""
-        group = self._in_units_of(group, features)
-        weights = self._weights_in(group.unit, features)[0]
-        mean, own, parts = self._growth(group, features, weights)
-        total = self._source.added(group.total, features, weights)
-        return SumGroup(total, mean[:, -1:], own[:, -1:], parts[:, -1:], group.unit)
+        chain = self._chain(group, features)
+        mean, own, parts = (field[:, -1:] for field in chain.mean_own_parts)
+        return SumGroup(self._source.end(chain.links), mean, own, parts, chain.unit)
 
     def _in_units_of(self, group: SumGroup, features: IntArray) -> SumGroup:
         """The group in units of the heaviest of some features, if heavier than its own."""
@@ -115,18 +121,18 @@ class SumEvidence:
         unit = np.array([heaviest])
         return SumGroup(total * factor, mean * factor, own * squared, parts * squared, unit)
 
-    def _growth(
-        self, group: SumGroup, features: IntArray, weights: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Mean, scatter and parts of a sum after each feature, (n_batches, len(features))."""
-        before = self._source.against(group.total, features)
-        if len(features) > 1:
-            among = weights[:, None] * self._source.between(features, features)
-            before = before + np.triu(among, 1).sum(axis=1)
-        added = weights**2 * self._source.own[:, features]
-        own = group.own + np.cumsum(added + 2 * weights * before, axis=1)
-        mean = group.mean + np.cumsum(weights * self._source.mean[:, features], axis=1)
-        return mean, own, group.parts + np.cumsum(added, axis=1)
+    def _chain(self, group: SumGroup, features: IntArray) -> SumChain:
+        group = self._in_units_of(group, features)
+        weights = self._weights_in(group.unit, features)[0]
+        links = self._source.chain(group.total, features, weights)
+        added = weights**2 * np.take(self._source.own, features, axis=1)
+        shifts = weights * np.take(self._source.mean, features, axis=1)
+        mean_own_parts = (
+            group.mean + np.cumsum(shifts, axis=1),
+            self._source.growth(links, group.own),
+            group.parts + np.cumsum(added, axis=1),
+        )
+        return SumChain(links, mean_own_parts, group.unit)
 
     def pairs(self, group: SumGroup, candidates: IntArray) -> PairMoments:
         """Moments of the group with each candidate."""
@@ -135,14 +141,9 @@ class SumEvidence:
 
     def pairs_along(self, group: SumGroup, links: IntArray, candidates: IntArray) -> PairMoments:
         """Moments with each candidate, after each link of a chain has joined in turn."""
-        group = self._in_units_of(group, links)
-        weights = self._weights_in(group.unit, links)[0]
-        mean_own_parts = self._growth(group, links, weights)
-        seen = self._seen_by(candidates)
-        rows = weights[:, None] * self._source.between(links, seen)
-        rows[:, 0] += self._source.against(group.total, seen)
-        rows = np.cumsum(rows, axis=1, out=rows)
-        return self._pairs(SumsSeen(*mean_own_parts, rows, group.unit), candidates)
+        chain = self._chain(group, links)
+        rows = self._source.against_each(chain.links, self._seen_by(candidates))
+        return self._pairs(SumsSeen(*chain.mean_own_parts, rows, chain.unit), candidates)
 
     def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> PairMoments:
         """Moments of each of some features, alone, with each candidate."""
