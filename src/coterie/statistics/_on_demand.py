@@ -19,8 +19,9 @@ FAR = 1e4
 class ColumnSource:
     """Scatters from the columns themselves; a sum is a column.
 
-    Columns are read in blocks and standardised there in float64, whatever they are stored in, so
-    memory stays near that of the columns.
+    Columns are read in blocks and brought to float64 there, whatever they are stored in, so memory
+    stays near twice that of the columns: themselves, and a copy with features contiguous
+    (which columns in Fortran's order do not need).
 
     Parameters
     ----------
@@ -40,7 +41,8 @@ class ColumnSource:
     ) -> None:
         self.rows = rows
         self.max_columns = max(1, BLOCK // len(columns))
-        self._columns = columns
+        # One feature after the other in memory, since they are picked one by one.
+        self._features = np.ascontiguousarray(columns.T)
         self._target = target.values[:, 0]
         self._layers = [contribution, None] if contribution else [None]
         self._n_features = columns.shape[1]
@@ -54,7 +56,8 @@ class ColumnSource:
     def _read_once(self) -> None:
         """Learn centre and spread of all columns, and their moments within each batch."""
         for place in self._blocks():
-            values, self._centre[place], self.spread[place] = standardised(self._raw(place))
+            block = standardised(self._raw(place).T)
+            values, self._centre[place], self.spread[place] = block
             self._learn(place, values)
         self._learn(slice(-1, None), self._target[:, None])
         varies = self.spread > 0
@@ -76,12 +79,12 @@ class ColumnSource:
             self.with_target[number, place] = (target - target.mean()) @ part
 
     def _raw(self, place: slice | IntArray) -> FloatArray:
-        """Columns of one layer of the table as they are, in float64."""
+        """Columns of one layer of the table as they are, in float64, one a row."""
         first = place.start if isinstance(place, slice) else int(place[0])
         layer = first // self._n_features
         offset = layer * self._n_features
         if isinstance(place, slice):
-            block = self._columns[:, place.start - offset : place.stop - offset]
+            block = self._features[place.start - offset : place.stop - offset]
         else:
             block = self._gathered(place - offset)
         transform = self._layers[layer]
@@ -89,11 +92,11 @@ class ColumnSource:
         return transform(block) if transform else block
 
     def _gathered(self, features: IntArray) -> FloatArray:
-        """Some columns: a view where they are consecutive, since gathering costs."""
+        """Some features, one a row: a view where they are consecutive."""
         first, last = int(features[0]), int(features[-1])
         if last - first + 1 == len(features) and (np.diff(features) == 1).all():
-            return self._columns[:, first : last + 1]
-        return np.take(self._columns, features, axis=1)
+            return self._features[first : last + 1]
+        return np.take(self._features, features, axis=0)
 
     def _parts(self, columns: IntArray) -> Iterator[tuple[IntArray, FloatArray]]:
         """Columns of the table, layer by layer, less their centre where that is far from zero."""
@@ -101,14 +104,16 @@ class ColumnSource:
         layer[columns == len(self._centre) - 1] = -1
         for run in np.split(columns, np.flatnonzero(np.diff(layer)) + 1):
             if run[0] == len(self._centre) - 1:
-                yield run, self._target[:, None]
+                yield run, self._target[None]
             else:
                 raw = self._raw(run)
-                yield run, raw - self._centre[run] if self._is_far else raw
+                yield run, raw - self._centre[run, None] if self._is_far else raw
 
     def _standard(self, columns: IntArray) -> FloatArray:
-        """Standardised columns of one layer of the table."""
-        return (self._raw(columns) - self._centre[columns]) * self._scale[columns]
+        """Standardised columns of one layer of the table, one a row."""
+        values = self._raw(columns) - self._centre[columns, None]
+        values *= self._scale[columns, None]
+        return values
 
     def _scatter(self, left: FloatArray, columns: IntArray) -> FloatArray:
         """Scatter of each of k vectors (k, n_samples) with each column, within each batch."""
@@ -119,14 +124,14 @@ class ColumnSource:
         for run, block in self._parts(columns):
             end = start + len(run)
             for number, batch in enumerate(self.rows.batches):
-                scatter[number, :, start:end] = centred[number] @ block[batch]
+                scatter[number, :, start:end] = centred[number] @ block[:, batch].T
             start = end
         scatter *= self._scale[columns]
         return scatter
 
     def between(self, left: IntArray, right: IntArray) -> FloatArray:
         """Scatter of each left column with each right one."""
-        return self._scatter(self._standard(left).T, right)
+        return self._scatter(self._standard(left), right)
 
     def nothing(self) -> FloatArray:
         """The empty sum, of shape (n_samples,)."""
@@ -138,7 +143,8 @@ class ColumnSource:
 
     def chain(self, total: FloatArray, links: IntArray, weights: FloatArray) -> FloatArray:
         """The sum after each link, (k, n_samples)."""
-        sums = np.ascontiguousarray((weights * self._standard(links)).T)
+        sums = self._standard(links)
+        sums *= weights[:, None]
         sums[0] += total
         return np.cumsum(sums, axis=0, out=sums)
 
