@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: help demo test check pictures clean
+.PHONY: help demo test check bench pictures clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
@@ -26,6 +26,10 @@ check: $(READY)  ## all tests, types and lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n auto -q
+
+bench: $(READY)  ## measure speed and memory beside peers; writes benchmarks/results
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(BIN)/python benchmarks/run.py
 
 pictures: $(READY)  ## draw the pictures of the README again
 	$(BIN)/python docs/pictures.py

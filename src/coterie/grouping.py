@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from coterie.aggregations import Aggregation
 from coterie.criteria import Criterion
@@ -17,6 +20,8 @@ from coterie.statistics import Evidence, PairMoments, RowSets
 from coterie.values import FloatArray, IntArray, Partition, Trace, Verdict, reordered
 
 Search = Callable[[Question[Any], Limits], tuple[Partition, Trace]]
+# Multiplications in a matrix of all pairs that is too small to be worth several threads.
+LIGHT = 2**28
 SEARCHES: dict[str, Search] = {"forward": forward, "restart": restart, "best": best}
 
 
@@ -85,15 +90,42 @@ def grouped(
     means: Means,
 ) -> tuple[Partition, Trace]:
     """Partition the columns, and tell how it came about."""
-    if search != "best":
+    with few_threads(columns.size * columns.shape[1] < LIGHT):
+        if search == "best":
+            return _best(columns, target, aggregation, criterion, rows, limits, means)
         evidence = gathered(columns, target, aggregation, rows, means)
-        return SEARCHES[search](MergeQuestion(evidence, criterion), limits)
+        with few_threads(evidence.is_light):
+            return SEARCHES[search](MergeQuestion(evidence, criterion), limits)
+
+
+def _best(
+    columns: FloatArray,
+    target: FloatArray,
+    aggregation: Aggregation,
+    criterion: Criterion,
+    rows: RowSets,
+    limits: Limits,
+    means: Means,
+) -> tuple[Partition, Trace]:
+    """Partition the columns in an order of their own, whatever order they came in."""
     order, copies = order_by_content(columns)
     in_order = np.ascontiguousarray(columns[:, order])
     evidence = gathered(in_order, target, aggregation, rows, means.for_all_pairs())
     question = MergeQuestion(evidence, criterion)
-    partition, trace = best(question, limits.reordered(order), copies)
+    with few_threads(evidence.is_light):
+        partition, trace = best(question, limits.reordered(order), copies)
     return reordered(partition, trace, order)
+
+
+@cache
+def _threadpools() -> ThreadpoolController:
+    """The pools of threads in this process; looking for them takes longer than a small fit."""
+    return ThreadpoolController()
+
+
+def few_threads(is_light: bool) -> AbstractContextManager[Any]:
+    """One thread for products so small that waking others takes longer than they do."""
+    return _threadpools().limit(limits=1, user_api="blas") if is_light else nullcontext()
 
 
 def order_by_content(columns: FloatArray) -> tuple[IntArray, IntArray]:

@@ -12,6 +12,9 @@ from coterie.aggregations import Aggregation, Linear
 from coterie.statistics import standardised
 from coterie.values import FloatArray, IntArray
 
+# Weights in a matrix small enough to be multiplied with its zeros.
+DENSE = 2**21
+
 
 @dataclass(frozen=True)
 class Scaling:
@@ -63,7 +66,11 @@ class LinearAggregates:
         """Aggregates of shape (n_samples, n_groups)."""
         centre = self.centre.astype(columns.dtype)
         centred = columns - centre if centre.any() else columns
-        return np.ascontiguousarray((self.weights.astype(columns.dtype) @ centred.T).T)
+        weights = self.weights.astype(columns.dtype)
+        if np.prod(weights.shape) <= DENSE:
+            # One product by BLAS, zeros included, is faster than skipping them.
+            return centred @ weights.toarray().T
+        return np.ascontiguousarray((weights @ centred.T).T)
 
     def members(self, values: FloatArray) -> FloatArray:
         """Columns of shape (n_samples, n_columns) with these aggregates."""

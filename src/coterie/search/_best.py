@@ -56,6 +56,7 @@ class _Free:
 
     def __init__(self, copies: IntArray) -> None:
         self._copies = copies
+        self._has_copies = np.bincount(copies)[copies] > 1
         self.mask: BoolArray = np.ones(len(copies), dtype=bool)
 
     def copies_of(self, feature: int) -> IntArray:
@@ -69,10 +70,11 @@ class _Free:
 
         Copies of the winner and of some members ask after it, one by one.
         """
-        winner = decision.candidates
-        same = [self.copies_of(int(feature)) for feature in (*winner, *with_copies_of)]
-        others = np.setdiff1d(np.concatenate(same), winner)
-        links = np.concatenate([winner, group.reachable(others)])[: group.room]
+        links = decision.candidates
+        same = [f for f in (*links.tolist(), *with_copies_of) if self._has_copies[f]]
+        if same:
+            others = np.setdiff1d(np.concatenate([self.copies_of(f) for f in same]), links)
+            links = np.concatenate([links, group.reachable(others)])[: group.room]
         decisions = [decision]
         if len(links) > 1:
             verdict = group.judge_along(links[:-1], links[1:])
@@ -103,16 +105,16 @@ def _first_to_enter(
     group: Group, free: _Free, candidates: IntArray, verdict: Verdict
 ) -> list[Decision] | None:
     """Let in the cheapest candidate whose copies are welcome too."""
-    welcome = verdict.accepts
-    while welcome.any():
-        # Only where copies were turned away is there a second round.
-        choice = np.flatnonzero(welcome)
-        answers = Verdict(verdict.price[choice], verdict.allowance[choice])
-        cheapest = _cheapest(group.seed, candidates[choice], answers)
-        entered = free.let_in(group, cheapest)
-        if entered is not None:
+    # Only where copies are turned away is there a second round.
+    while len(candidates):
+        cheapest = _cheapest(group.seed, candidates, verdict)
+        if not cheapest.accepted[0]:
+            return None
+        if (entered := free.let_in(group, cheapest)) is not None:
             return entered
-        welcome &= ~np.isin(candidates, free.copies_of(int(cheapest.candidates[0])))
+        others = ~np.isin(candidates, free.copies_of(int(cheapest.candidates[0])))
+        candidates = candidates[others]
+        verdict = Verdict(verdict.price[others], verdict.allowance[others])
     return None
 
 

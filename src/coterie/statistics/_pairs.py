@@ -54,6 +54,7 @@ class Evidence(Protocol[State]):
     n_features: int
     max_candidates: int  # that one answer should cover, so that memory stays bounded
     foresight: int  # how many groups one answer had better cover
+    is_light: bool  # whether its products are too small to be worth several threads
 
     def alone(self, feature: int) -> State:
         """The group of one feature."""

@@ -71,7 +71,9 @@ class RowSets:
         """Sum over the batches of each set: (n_batches, ...) becomes (sets..., ...)."""
         if self.is_one:
             return per_batch[0]
-        return np.tensordot(self.membership, per_batch, axes=1)
+        sets = self.membership.shape[:-1]
+        flat = self.membership.reshape(-1, len(per_batch)) @ per_batch.reshape(len(per_batch), -1)
+        return flat.reshape(*sets, *per_batch.shape[1:])
 
     def deviations(self, count: FloatArray, mean: FloatArray) -> FloatArray:
         """How far the batches of each set lie from its mean, times the root of their counts.
@@ -120,7 +122,13 @@ class RowSets:
 def _shared_batches(counts: NDArray[np.intp]) -> tuple[NDArray[np.bool_], IntArray]:
     """Group the rows that belong to the same sides; rows that belong to none are left out."""
     used = counts.any(axis=0)
-    member_of, inverse = np.unique(counts[:, used].T > 0, axis=0, return_inverse=True)
+    # Packed into bytes, since whole rows of booleans are slow to compare.
+    packed = np.packbits(counts[:, used] > 0, axis=0).T
+    packed, inverse = np.unique(
+        np.ascontiguousarray(packed).view(f"V{packed.shape[1]}"), return_inverse=True
+    )
+    bits = np.unpackbits(packed.view(np.uint8).reshape(len(packed), -1), axis=1)
+    member_of = bits[:, : len(counts)] > 0
     # Number the batches as they appear down the rows.
     first_row = np.full(len(member_of), len(inverse))
     np.minimum.at(first_row, inverse.ravel(), np.arange(len(inverse)))

@@ -74,6 +74,7 @@ class RunningEvidence:
         self.n_features = columns.shape[1]
         self.max_candidates = max(1, BLOCK // len(columns))
         self.foresight = 1
+        self.is_light = False
         self._aggregate = aggregate
         self._columns = columns
         self._features = features.values

@@ -1,0 +1,79 @@
+"""Jobs that run in a process of their own; each prints one line of JSON."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+from measure import seconds, wide_data
+
+
+def peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def make_wide(path: str, n_samples: int, n_features: int, n_groups: int) -> dict[str, float]:
+    """Write data to a file, so that making them is no part of another job's peak."""
+    return write(path, *wide_data(n_samples, n_features, n_groups))
+
+
+def make_paper(path: str, n_samples: int, n_features: int) -> dict[str, float]:
+    from coterie.datasets import make_paper_data
+
+    return write(path, *make_paper_data(n_features, noise=n_features / 10, n_samples=n_samples))
+
+
+def write(path: str, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    np.save(Path(path) / "X.npy", X)
+    np.save(Path(path) / "y.npy", y)
+    return {}
+
+
+def fit_wide(path: str, tolerance: float) -> dict[str, float]:
+    """Fit forward on such data: passes over X, and peak memory in units of X."""
+    from coterie import NonLinCFA
+
+    X, y = np.load(Path(path) / "X.npy"), np.load(Path(path) / "y.npy")
+    v = np.ones(len(X), dtype=np.float32)
+    one_pass = seconds(lambda: v @ X, repeats=9)
+    size = X.nbytes / 2**20
+    before = peak_mb()
+    start = time.perf_counter()
+    reducer = NonLinCFA(tolerance, cv=None, search="forward").fit(X, y)
+    taken = time.perf_counter() - start
+    return {
+        "seconds": taken,
+        "pass": one_pass,
+        "passes": taken / one_pass,
+        "groups": reducer.n_groups_,
+        "peak_over_X": (peak_mb() - before + size) / size,
+    }
+
+
+def fit_method(path: str, name: str) -> dict[str, float]:
+    """Fit a method: seconds, and peak memory beyond that of the data."""
+    from peers import METHODS
+
+    X, y = np.load(Path(path) / "X.npy"), np.load(Path(path) / "y.npy")
+    before = peak_mb()
+    start = time.perf_counter()
+    METHODS[name](X, y)
+    return {"seconds": time.perf_counter() - start, "peak_mb": peak_mb() - before}
+
+
+def import_time(module: str) -> dict[str, float]:
+    start = time.perf_counter()
+    __import__(module)
+    return {"seconds": time.perf_counter() - start}
+
+
+JOBS = {j.__name__: j for j in (make_wide, make_paper, fit_wide, fit_method, import_time)}
+
+if __name__ == "__main__":
+    print(json.dumps(JOBS[sys.argv[1]](**json.loads(sys.argv[2]))))
