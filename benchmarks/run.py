@@ -34,18 +34,12 @@ class Table:
     def add(
         self, what: str, figure: float, unit: str, to_reach: float | None, note: str = ""
     ) -> None:
-        at_least = to_reach is not None and unit.startswith("times faster")
-        reached = (
-            None if to_reach is None else (figure >= to_reach if at_least else figure <= to_reach)
-        )
-        row = {
-            "what": what,
-            "figure": figure,
-            "unit": unit,
-            "to_reach": to_reach,
-            "reached": reached,
-        }
-        self.rows.append(row | {"note": note})
+        at_least = unit.startswith("times faster")
+        reached = None
+        if to_reach is not None:
+            reached = bool(figure >= to_reach if at_least else figure <= to_reach)
+        row = {"what": what, "figure": float(figure), "unit": unit, "to_reach": to_reach}
+        self.rows.append(row | {"reached": reached, "note": note})
         print(
             f"{what}: {figure:.3g} {unit}" + (f" (to reach {to_reach})" if to_reach else ""),
             flush=True,

@@ -61,6 +61,13 @@ class MergeQuestion:
             lambda block: self.evidence.pairs_along(group, links, block), candidates
         )
 
+    def judge_in_turn(self, group: Any, links: IntArray, candidates: IntArray) -> Verdict:
+        """The verdict on each candidate once the links before it have joined."""
+        verdict = self._verdict(
+            lambda block: self.evidence.pairs_in_turn(group, links, block), candidates
+        )
+        return Verdict(verdict.price[0], verdict.allowance[0])
+
     def judge_singles(self, features: IntArray, candidates: IntArray) -> Verdict:
         """The verdicts on each candidate for joining each of some features."""
         return self._verdict(

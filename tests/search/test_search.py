@@ -39,6 +39,11 @@ class ByHand:
         groups = [self.joined(group, links[: k + 1]) for k in range(len(links))]
         return Verdict(*map(np.stack, zip(*(self.judge(g, candidates) for g in groups))))
 
+    def judge_in_turn(self, group, links, candidates):
+        before = (self.joined(group, links[links < j]) for j in candidates)
+        answers = [self.judge(g, candidates[[k]]) for k, g in enumerate(before)]
+        return Verdict(*map(np.concatenate, zip(*answers)))
+
     def judge_singles(self, features, candidates):
         answers = (self.judge((feature,), candidates) for feature in features.tolist())
         return Verdict(*map(np.stack, zip(*answers)))

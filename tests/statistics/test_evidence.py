@@ -89,6 +89,15 @@ def test_foreseen_groups_equal_groups_that_have_grown(rng, name, splits):
     evidence = gathered(X, y, AGGREGATES[name], rows, Means())
     group, links, candidates = evidence.alone(1), np.array([4, 0, 6]), np.array([2, 3, 5])
     along = evidence.pairs_along(group, links, candidates)
+    in_turn = evidence.pairs_in_turn(evidence.alone(0), np.array([1, 3, 6]), np.array([2, 4, 5]))
+    for place, (candidate, before) in enumerate([(2, [1]), (4, [1, 3]), (5, [1, 3])]):
+        grown = evidence.pairs(
+            evidence.joined(evidence.alone(0), np.array(before)), np.array([candidate])
+        )
+        for field in ("uv", "uy", "vy", "wy", "uu", "vv", "ww", "u", "v", "w"):
+            each = np.broadcast_to(getattr(in_turn, field), in_turn.uv.shape)[..., place]
+            alone = np.broadcast_to(getattr(grown, field), grown.uv.shape)[..., 0]
+            np.testing.assert_allclose(each, alone, rtol=1e-9, atol=1e-9)
     singles = evidence.pairs_of_singles(links, candidates)
     for k in range(3):
         grown = evidence.pairs(evidence.joined(group, links[: k + 1]), candidates)

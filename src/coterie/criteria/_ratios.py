@@ -17,4 +17,5 @@ def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
 
 def correlation(scatter: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
     """Scatter of two columns over the root of their own; 0 where one is constant."""
-    return np.clip(ratio(scatter, np.sqrt(left) * np.sqrt(right)), -1.0, 1.0)
+    r = ratio(scatter, np.sqrt(left) * np.sqrt(right))
+    return np.minimum(np.maximum(r, -1.0), 1.0)

@@ -147,8 +147,9 @@ class _Openings:
         self._barred: dict[int, IntArray] = {}
         everyone = np.ones(question.n_features, dtype=bool)
         features = np.arange(question.n_features)
-        for start in range(0, question.n_features, question.foresight):
-            self._ask(features[start : start + question.foresight], everyone)
+        at_once = min(question.foresight, 32)
+        for start in range(0, question.n_features, at_once):
+            self._ask(features[start : start + at_once], everyone)
 
     def _ask(self, seeds: IntArray, free: BoolArray) -> None:
         """Find the cheapest free partner of each seed."""

@@ -16,6 +16,8 @@ from coterie.search._question import NO_LIMITS, Group, Limits, Question, outcome
 from coterie.values import BoolArray, Decision, IntArray, Partition, Trace, Verdict
 
 SHORTEST_BLOCK = 32
+# Passes that start again cost a row of answers each, so that few are foreseen.
+LONGEST_RESTARTS = 32
 NOBODY: IntArray = np.empty(0, dtype=np.intp)
 
 
@@ -92,7 +94,9 @@ class _Growth:
         per_welcome = len(asked) / len(welcome)
         self._block = max(SHORTEST_BLOCK, again + int(1.5 * per_welcome * self._links))
         if len(foreseen) == 1:
-            self._let_in(foreseen, after=foreseen[-1])
+            self.group.join(foreseen)
+            place = int(np.searchsorted(self._free, foreseen[0]))
+            self._go_on(foreseen, 0 if self._restart else place + 1)
         else:
             self._let_in_foreseen(foreseen)
 
@@ -100,11 +104,6 @@ class _Growth:
         # Copies, since views would keep alive all that was asked in vain.
         kept = Verdict(verdict.price.copy(), verdict.allowance.copy())
         self.decisions.append(Decision(self.group.seed, candidates.copy(), kept, accepted))
-
-    def _let_in(self, features: IntArray, after: int) -> None:
-        """Let features in; the pass goes on after one of them, or starts again."""
-        self.group.join(features)
-        self._go_on(features, 0 if self._restart else int(np.searchsorted(self._free, after)) + 1)
 
     def _go_on(self, joined: IntArray, position: int) -> None:
         """Strike features off the free ones and go on at a position among these."""
@@ -117,42 +116,57 @@ class _Growth:
             self._free = self._free[position:]
 
     def _let_in_foreseen(self, links: IntArray) -> None:
-        """Let in a chain of candidates, as far as the links turn out to be welcome.
+        """Let in a chain of candidates, as far as the links turn out to be welcome."""
+        if self._restart:
+            self._let_in_with_restarts(links)
+        else:
+            self._let_in_on_the_way(links)
 
-        The first link is welcome. Row r of the answers is the group with r + 1 links in. It
-        comes true if in every row before, the first to be accepted was the next link.
+    def _let_in_on_the_way(self, links: IntArray) -> None:
+        """Foresee one pass: each candidate meets the group with the links before it in.
+
+        It comes true as long as just the links are accepted; so does the first surprise.
         """
-        begin = 0 if self._restart else int(np.searchsorted(self._free, links[0])) + 1
-        end = int(np.searchsorted(self._free, links[-1])) + 1
+        begin, end = np.searchsorted(self._free, links[[0, -1]]) + 1
         queue = self._free[begin:end]
+        verdict = self.group.judge_in_turn(links, queue)
+        is_link = np.zeros(len(queue), dtype=bool)
+        is_link[np.searchsorted(queue, links[1:])] = True
+        accepted = verdict.accepts
+        surprises = np.flatnonzero(accepted != is_link)
+        heard = slice(int(surprises[0]) + 1 if len(surprises) else len(queue))
+        answers = Verdict(verdict.price[heard], verdict.allowance[heard])
+        self._record(queue[heard], answers, accepted[heard])
+        joined = np.append(links[0], queue[heard][accepted[heard]])
+        self._links = len(joined) + 1 if len(surprises) else 2 * len(links)
+        self.group.join(joined)
+        self._go_on(joined, int(begin) + heard.stop)
+
+    def _let_in_with_restarts(self, links: IntArray) -> None:
+        """Foresee one pass after each link.
+
+        Row r of the answers is the group with r + 1 links in. It comes true if in every row
+        before, the first to be accepted was the next link.
+        """
+        end = int(np.searchsorted(self._free, links[-1])) + 1
+        queue = self._free[:end]
         verdict = self.group.judge_along(links[:-1], queue)
-        asked, expected = self._asked_along(queue, links)
+        places = np.searchsorted(queue, links)
+        link_number = np.full(len(queue), len(links))
+        link_number[places] = np.arange(len(links))
+        asked = link_number > np.arange(len(links) - 1)[:, None]
         welcome = verdict.accepts & asked
         nobody = len(queue)
         first = np.where(welcome.any(axis=1), welcome.argmax(axis=1), nobody)
-        unforeseen = np.flatnonzero(first != expected)
-        true_rows = int(unforeseen[0]) + 1 if len(unforeseen) else len(first)
+        surprises = np.flatnonzero(first != places[1:])
+        true_rows = int(surprises[0]) + 1 if len(surprises) else len(first)
         heard = asked & (np.arange(len(queue)) <= first[:, None])
         heard[true_rows:] = False
         accepted = (np.arange(len(queue)) == first[:, None])[heard]
         answers = Verdict(verdict.price[heard], verdict.allowance[heard])
         self._record(np.broadcast_to(queue, heard.shape)[heard], answers, accepted)
-        self._links = true_rows + 1 if len(unforeseen) else 2 * len(links)
+        self._links = min(LONGEST_RESTARTS, true_rows + 1 if len(surprises) else 2 * len(links))
         last = int(first[true_rows - 1])
-        if last == nobody:
-            self.group.join(links[:true_rows])
-            self._go_on(links[:true_rows], end)
-        else:
-            self._let_in(np.append(links[:true_rows], queue[last]), after=int(queue[last]))
-
-    def _asked_along(self, queue: IntArray, links: IntArray) -> tuple[BoolArray, IntArray]:
-        """Who in the queue is asked in each row, and where the next link stands."""
-        rows = np.arange(len(links) - 1)[:, None]
-        places = np.searchsorted(queue, links)
-        if not self._restart:
-            # A pass that goes on asks those behind the link that joined last.
-            passed = np.append(-1, places[1:-1])[:, None]
-            return np.arange(len(queue)) > passed, places[1:]
-        link_number = np.full(len(queue), len(links))
-        link_number[places] = np.arange(len(links))
-        return link_number > rows, places[1:]
+        joined = links[:true_rows] if last == nobody else np.append(links[:true_rows], queue[last])
+        self.group.join(joined)
+        self._go_on(joined, end if last == nobody else 0)

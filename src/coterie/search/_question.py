@@ -40,6 +40,9 @@ class Question(Protocol[State]):
     def judge_along(self, group: State, links: IntArray, candidates: IntArray) -> Verdict:
         """The verdicts after each of k links has joined in turn: (k, m)."""
 
+    def judge_in_turn(self, group: State, links: IntArray, candidates: IntArray) -> Verdict:
+        """The verdict on each candidate once the links before it have joined: (m,)."""
+
     def judge_singles(self, features: IntArray, candidates: IntArray) -> Verdict:
         """The verdicts for joining each of k features alone: (k, m)."""
 
@@ -124,6 +127,10 @@ class Group:
     def judge_along(self, links: IntArray, candidates: IntArray) -> Verdict:
         """The verdicts on each candidate after each link has joined in turn."""
         return self._question.judge_along(self.state, links, candidates)
+
+    def judge_in_turn(self, links: IntArray, candidates: IntArray) -> Verdict:
+        """The verdict on each candidate once the links before it have joined."""
+        return self._question.judge_in_turn(self.state, links, candidates)
 
 
 def outcome(groups: list[list[int]], decisions: list[Decision]) -> tuple[Partition, Trace]:

@@ -157,6 +157,25 @@ class ColumnSource:
         """Scatter after each link with each column."""
         return self._scatter(chain, columns)
 
+    def against_in_turn(self, chain: FloatArray, after: IntArray, columns: IntArray) -> FloatArray:
+        """Scatter with each column after one link each."""
+        scatter = np.empty((len(self.count), len(columns)))
+        centred = [_deviations(chain[:, batch]) for batch in self.rows.batches]
+        start = 0
+        for run, block in self._parts(columns):
+            place = slice(start, start := start + len(run))
+            for number, batch in enumerate(self.rows.batches):
+                # Consecutive columns share a link: one product each, on views.
+                cuts = np.flatnonzero(np.diff(after[place])) + 1
+                for part in np.split(np.arange(len(run)), cuts):
+                    left = centred[number][after[place][part[0]]]
+                    rows = slice(int(part[0]), int(part[-1]) + 1)
+                    scatter[number, place.start + rows.start : place.start + rows.stop] = (
+                        block[rows, batch] @ left
+                    )
+        scatter *= self._scale[columns]
+        return scatter
+
     def end(self, chain: FloatArray) -> FloatArray:
         """The sum after the last link."""
         return chain[-1].copy()

@@ -68,6 +68,9 @@ class Evidence(Protocol[State]):
     def pairs_along(self, group: State, links: IntArray, candidates: IntArray) -> PairMoments:
         """Moments with each candidate, after each of k links has joined in turn."""
 
+    def pairs_in_turn(self, group: State, links: IntArray, candidates: IntArray) -> PairMoments:
+        """Moments with each candidate once the links before it have joined, k = 1."""
+
     def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> PairMoments:
         """Moments of each of k features, alone, with each candidate."""
 

@@ -135,6 +135,14 @@ class RunningEvidence:
         groups = accumulate(links[:, None], self.joined, initial=group)
         return stacked([self.pairs(longer, candidates) for longer in islice(groups, 1, None)])
 
+    def pairs_in_turn(
+        self, group: RunningGroup, links: IntArray, candidates: IntArray
+    ) -> PairMoments:
+        """Moments with each candidate, once the links before it have joined."""
+        along = self.pairs_along(group, links, candidates)
+        at = (np.searchsorted(links, candidates) - 1, np.arange(len(candidates)))
+        return PairMoments(*(field[..., *at][..., None, :] for field in along))
+
     def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> PairMoments:
         """Moments of each of some features, alone, with each candidate."""
         return stacked([self.pairs(self.alone(int(f)), candidates) for f in features])

@@ -44,6 +44,9 @@ class Source(Protocol):
     def against_each(self, chain: Any, columns: IntArray) -> FloatArray:
         """Scatter after each link with each column, (n_batches, k, len(columns))."""
 
+    def against_in_turn(self, chain: Any, after: IntArray, columns: IntArray) -> FloatArray:
+        """Scatter with each column after one link each, (n_batches, len(columns))."""
+
     def end(self, chain: Any) -> Any:
         """The sum after the last link."""
 
@@ -107,6 +110,13 @@ class GramSource:
         rows = weights[:, None] * self.between(links, columns)
         rows[:, 0] += np.take(total, columns, axis=1)
         return np.cumsum(rows, axis=1, out=rows)
+
+    def against_in_turn(self, chain: GramChain, after: IntArray, columns: IntArray) -> FloatArray:
+        """Scatter with each column after one link each."""
+        total, links, weights = chain
+        joined = np.where(np.arange(len(links))[:, None] <= after, weights[:, None], 0.0)
+        rows = [np.einsum("km,km->m", joined, s[links[:, None], columns]) for s in self._scatters]
+        return np.take(total, columns, axis=1) + np.stack(rows)
 
     def end(self, chain: GramChain) -> FloatArray:
         """The sum after the last link."""

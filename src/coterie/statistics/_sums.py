@@ -45,6 +45,17 @@ class SumsSeen(NamedTuple):
     unit: FloatArray  # (k,) or (1,)
 
 
+class SumsWithin(NamedTuple):
+    """Sums within each set, as k groups for m candidates: each broadcasts to (sets..., k, m)."""
+
+    u: FloatArray
+    uu: FloatArray
+    parts: FloatArray
+    rows: FloatArray  # with the candidates, then with what they contribute if that differs
+    uy: FloatArray
+    unit: FloatArray  # (k,) or (1,)
+
+
 class SumEvidence:
     """Pair moments of groups that add up contributions.
 
@@ -64,7 +75,7 @@ class SumEvidence:
     def __init__(self, source: Source, weights: FloatArray) -> None:
         self.n_features = len(weights)
         self.max_candidates = source.max_columns
-        self.foresight = 32
+        self.foresight = 128
         self.is_light = isinstance(source, GramSource)
         self._source, self._rows = source, source.rows
         self._weights = weights
@@ -137,14 +148,17 @@ class SumEvidence:
 
     def pairs(self, group: SumGroup, candidates: IntArray) -> PairMoments:
         """Moments of the group with each candidate."""
-        rows = self._source.against(group.total, self._seen_by(candidates))[:, None]
-        return self._pairs(SumsSeen(*group[1:4], rows, group.unit), candidates)
+        seen = self._seen_by(candidates)
+        rows = self._source.against(group.total, seen)[:, None]
+        sums = SumsSeen(*group[1:4], rows, group.unit)
+        return self._pairs(self._within_sets(sums, seen), candidates)
 
     def pairs_along(self, group: SumGroup, links: IntArray, candidates: IntArray) -> PairMoments:
         """Moments with each candidate, after each link of a chain has joined in turn."""
-        chain = self._chain(group, links)
-        rows = self._source.against_each(chain.links, self._seen_by(candidates))
-        return self._pairs(SumsSeen(*chain.mean_own_parts, rows, chain.unit), candidates)
+        chain, seen = self._chain(group, links), self._seen_by(candidates)
+        rows = self._source.against_each(chain.links, seen)
+        sums = SumsSeen(*chain.mean_own_parts, rows, chain.unit)
+        return self._pairs(self._within_sets(sums, seen), candidates)
 
     def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> PairMoments:
         """Moments of each of some features, alone, with each candidate."""
@@ -152,8 +166,10 @@ class SumEvidence:
         weights = np.where(self._weights[features] > 0, 1.0, 0.0)
         mean = weights * self._source.mean[:, features]
         own = weights * self._source.own[:, features]
-        rows = weights[:, None] * self._source.between(features, self._seen_by(candidates))
-        return self._pairs(SumsSeen(mean, own, own, rows, unit), candidates)
+        seen = self._seen_by(candidates)
+        rows = weights[:, None] * self._source.between(features, seen)
+        sums = SumsSeen(mean, own, own, rows, unit)
+        return self._pairs(self._within_sets(sums, seen), candidates)
 
     def _seen_by(self, candidates: IntArray) -> IntArray:
         """The columns to look at: candidates, what they contribute if that differs, target."""
@@ -161,33 +177,62 @@ class SumEvidence:
             return np.append(candidates, self._target)
         return np.concatenate([candidates + self._as_candidate, candidates, [self._target]])
 
-    def _pairs(self, sums: SumsSeen, candidates: IntArray) -> PairMoments:
-        m, seen = len(candidates), self._seen_by(candidates)
-        u = (self._rows.total(self._source.count * sums.mean) / self._n)[..., None]
-        gaps = self._rows.deviations(self._source.count, sums.mean)
-        rows = self._rows.pooled_crosswise(gaps, self._deviations[..., seen], sums.rows)
-        uu = self._rows.pooled(gaps, gaps, sums.own)[..., None]
-        uu = without_rounding(uu, self._rows.total(sums.parts)[..., None])
-        mean, own, with_target = np.take(self._columns, seen, axis=-1)
-        uv, uy = rows[..., :m], rows[..., -1:]
+    def pairs_in_turn(self, group: SumGroup, links: IntArray, candidates: IntArray) -> PairMoments:
+        """Moments with each candidate, once the links before it have joined."""
+        chain, seen = self._chain(group, links), self._seen_by(candidates)[:-1]
+        after = np.searchsorted(links, candidates) - 1
+        mean, own, parts = (field[:, after] for field in chain.mean_own_parts)
+        after_seen = np.tile(after, len(seen) // len(candidates))
+        with_seen = self._source.against_in_turn(chain.links, after_seen, seen)
+        target = np.array([self._target])
+        with_target = self._source.against_each(chain.links, target)[:, after, 0]
+        gaps = self._rows.deviations(self._source.count, mean)
+        gaps_seen = np.tile(gaps, len(seen) // len(candidates))
+        sums = SumsWithin(
+            u=(self._rows.total(self._source.count * mean) / self._n)[..., None, :],
+            uu=self._rows.pooled(gaps, gaps, own)[..., None, :],
+            parts=self._rows.total(parts)[..., None, :],
+            rows=self._rows.pooled(gaps_seen, self._deviations[..., seen], with_seen)[..., None, :],
+            uy=self._rows.pooled(gaps, self._deviations[..., target], with_target)[..., None, :],
+            unit=chain.unit,
+        )
+        return self._pairs(sums, candidates)
+
+    def _within_sets(self, sums: SumsSeen, seen: IntArray) -> SumsWithin:
+        if self._rows.is_one:
+            mean, own, parts, rows = (field[0] for field in sums[:4])
+        else:
+            gaps = self._rows.deviations(self._source.count, sums.mean)
+            mean = self._rows.total(self._source.count * sums.mean) / self._n
+            own = self._rows.pooled(gaps, gaps, sums.own)
+            parts = self._rows.total(sums.parts)
+            rows = self._rows.pooled_crosswise(gaps, self._deviations[..., seen], sums.rows)
+        mean, own, parts = mean[..., None], own[..., None], parts[..., None]
+        return SumsWithin(mean, own, parts, rows[..., :-1], rows[..., -1:], sums.unit)
+
+    def _pairs(self, sums: SumsWithin, candidates: IntArray) -> PairMoments:
+        m = len(candidates)
+        mean, own, with_target = np.take(self._columns, self._seen_by(candidates), axis=-1)
+        uu = without_rounding(sums.uu, sums.parts)
         contributed = slice(m) if self._as_candidate == 0 else slice(m, -1)
+        with_contributed = sums.rows if self._as_candidate == 0 else sums.rows[..., m:]
         weights = self._weights_in(sums.unit, candidates)
         added = weights**2 * own[..., contributed]
-        merged = uu + added + 2 * weights * rows[..., contributed]
+        merged = uu + added + 2 * weights * with_contributed
         return PairMoments(
             n=self._n[..., None],
-            u=u,
+            u=sums.u,
             v=mean[..., :m],
-            w=u + weights * mean[..., contributed],
+            w=sums.u + weights * mean[..., contributed],
             y=mean[..., -1:],
             uu=uu,
             vv=own[..., :m],
             ww=without_rounding(merged, uu + added),
             yy=own[..., -1:],
-            uv=uv,
-            uy=uy,
+            uv=sums.rows[..., :m],
+            uy=sums.uy,
             vy=with_target[..., :m],
-            wy=uy + weights * with_target[..., contributed],
+            wy=sums.uy + weights * with_target[..., contributed],
         )
 
 
