@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -146,7 +147,10 @@ class ColumnSource:
         sums = self._standard(links)
         sums *= weights[:, None]
         sums[0] += total
-        return np.cumsum(sums, axis=0, out=sums)
+        # Faster, for long rows, than np.cumsum across them.
+        for before, after in pairwise(sums):
+            after += before
+        return sums
 
     def growth(self, chain: FloatArray, start: FloatArray) -> FloatArray:
         """Own scatter after each link."""
