@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial import KDTree
 
 from coterie.values import FloatArray
 
@@ -51,6 +50,9 @@ def coordinates_to_graph(coordinates: Any, distance: Any) -> sparse.csr_array:
     if not np.isfinite(points).all():
         raise ValueError("coordinates must be finite, got NaN or infinity.")
     steps = _steps(points, _checked_distance(distance, points.shape[1]))
+    # Imported late: most users need no coordinates.
+    from scipy.spatial import KDTree
+
     pairs = KDTree(steps).query_pairs(1 + SLACK, p=np.inf, output_type="ndarray")
     rows, columns = np.vstack([pairs, pairs[:, ::-1]]).T
     shape = (len(points), len(points))

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_array
 
 from coterie.aggregations import AGGREGATIONS, Aggregation, Custom
@@ -182,6 +181,9 @@ def checked_cv(cv: Any) -> Any:
         for split in cv:
             if not isinstance(split, tuple | list) or len(split) != 2:
                 raise ValueError(f"cv must give pairs of (train, test) rows, got {split!r}.")
+    # Imported late: it brings in a good part of scikit-learn.
+    from sklearn.model_selection import check_cv
+
     return check_cv(cv)
 
 
