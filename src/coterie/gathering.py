@@ -104,13 +104,15 @@ def gathered(
 def _looked_up(
     columns: FloatArray, target: Standardised, aggregation: Additive, rows: RowSets
 ) -> SumEvidence:
-    features = standardised(columns)
-    if isinstance(aggregation, LinearSum):
-        source = GramSource(np.hstack([features.values, target.values]), rows)
-        return SumEvidence(source, features.spread)
-    columns = _within_reach(columns.astype(np.float64, copy=False), features)
-    contributions = standardised(aggregation.contribution(columns))
-    table = np.hstack([contributions.values, features.values, target.values])
+    n_samples, n_features = columns.shape
+    layers = 1 if isinstance(aggregation, LinearSum) else 2
+    table = np.empty((n_samples, layers * n_features + 1))
+    features = contributions = standardised(columns, out=table[:, -n_features - 1 : -1])
+    if layers == 2:
+        columns = _within_reach(columns.astype(np.float64, copy=False), features)
+        contributed = aggregation.contribution(columns)
+        contributions = standardised(contributed, out=table[:, :n_features])
+    table[:, -1:] = target.values
     return SumEvidence(GramSource(table, rows), contributions.spread)
 
 

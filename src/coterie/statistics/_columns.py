@@ -26,12 +26,14 @@ class Standardised(NamedTuple):
     spread: FloatArray
 
 
-def standardised(columns: FloatArray) -> Standardised:
+def standardised(columns: FloatArray, out: FloatArray | None = None) -> Standardised:
     """Each column less its mean, divided by its population standard deviation.
 
     Parameters
     ----------
     columns : ndarray of shape (n_samples, n_columns)
+    out : ndarray of shape (n_samples, n_columns), optional
+        Where to put the values, in float64.
 
     Examples
     --------
@@ -39,20 +41,20 @@ def standardised(columns: FloatArray) -> Standardised:
     >>> standardised(np.array([[1e8 + 1.0, 5.0], [1e8 - 1.0, 5.0]])).values.tolist()
     [[1.0, 0.0], [-1.0, 0.0]]
     """
-    plain = _plainly_standardised(columns)
+    plain = _plainly_standardised(columns, out)
     extreme = _extreme(columns, plain.spread)
     if not extreme.any():
         return plain
     unit = np.ones(columns.shape[1])
     unit[extreme] = np.abs(columns[:, extreme]).max(axis=0)
-    values, centre, spread = _plainly_standardised(columns / unit)
+    values, centre, spread = _plainly_standardised(columns / unit, out)
     return Standardised(values, centre * unit, spread * unit)
 
 
-def _plainly_standardised(columns: FloatArray) -> Standardised:
+def _plainly_standardised(columns: FloatArray, out: FloatArray | None) -> Standardised:
     with np.errstate(over="ignore", invalid="ignore"):
         centre = columns.mean(axis=0, dtype=np.float64)
-        values = np.subtract(columns, centre, dtype=np.float64)
+        values: FloatArray = np.subtract(columns, centre, dtype=np.float64, out=out)
         # The first mean of a column far from zero is off by its own rounding.
         drift = values.mean(axis=0)
         values -= drift

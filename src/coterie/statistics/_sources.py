@@ -126,4 +126,4 @@ class GramSource:
 
 def gram_bytes(n_samples: int, n_columns: int, rows: RowSets) -> int:
     """Memory that a GramSource of such a table takes, the table included."""
-    return 8 * n_columns * (2 * n_samples + len(rows.batches) * n_columns)
+    return 8 * n_columns * (n_samples + len(rows.batches) * n_columns)
