@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import blas
 
 from coterie.values import FloatArray
 
 # Where the square of a mean exceeds a variance this many times, subtracting it would cost digits.
 FAR = 1e4
+EPS = float(np.finfo(np.float64).eps)
+# Rows of a scatter that are corrected at a time, so that they stay in the cache.
+STRIP = 64
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,10 @@ class Moments:
         if (between > FAR * np.abs(diagonal - between)).any():
             centred = table - mean
             return cls(float(n), mean, centred.T @ centred)
-        # In place, through the transposed view: the scatter is symmetric.
-        blas.dger(-float(n), mean, mean, a=scatter.T, overwrite_a=True)
+        if (between > EPS * diagonal).any():
+            for start in range(0, len(mean), STRIP):
+                strip = slice(start, start + STRIP)
+                scatter[strip] -= np.outer(n * mean[strip], mean)
         return cls(float(n), mean, scatter)
 
     def __add__(self, other: Moments) -> Moments:
