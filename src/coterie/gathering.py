@@ -44,14 +44,14 @@ class Means:
     ----------
     engine : {"auto", "gram", "columns"}
         One matrix of all scatters, or scatters from the columns when they are asked for.
-    memory : int
+    memory : float
         Bytes that the evidence may take beside the data.
     asks_all_pairs : bool, default=False
         Whether the search asks about every pair of features anyway.
     """
 
     engine: str = "auto"
-    memory: int = 2**34
+    memory: float = 2**34
     asks_all_pairs: bool = False
 
     def for_all_pairs(self) -> Means:
@@ -97,7 +97,9 @@ def gathered(
     if means.allow_gram(len(columns), n_columns, rows):
         return _looked_up(columns, standard_target, aggregation, rows)
     contribution = None if isinstance(aggregation, LinearSum) else aggregation.contribution
-    source = ColumnSource(columns, contribution, standard_target, rows)
+    source = ColumnSource(
+        _within_reach(columns) if contribution else columns, contribution, standard_target, rows
+    )
     return SumEvidence(source, source.spread[:n_features])
 
 
@@ -107,9 +109,9 @@ def _looked_up(
     n_samples, n_features = columns.shape
     layers = 1 if isinstance(aggregation, LinearSum) else 2
     table = np.empty((n_samples, layers * n_features + 1))
-    features = contributions = standardised(columns, out=table[:, -n_features - 1 : -1])
+    contributions = standardised(columns, out=table[:, -n_features - 1 : -1])
     if layers == 2:
-        columns = _within_reach(columns.astype(np.float64, copy=False), features)
+        columns = _within_reach(columns.astype(np.float64, copy=False))
         contributed = aggregation.contribution(columns)
         contributions = standardised(contributed, out=table[:, :n_features])
     table[:, -1:] = target.values
@@ -122,16 +124,16 @@ def _running(
     columns = columns.astype(np.float64, copy=False)
     features = standardised(columns)
     if not isinstance(aggregation, Custom):
-        columns = _within_reach(columns, features)
+        columns = _within_reach(columns)
     return RunningEvidence(aggregation, columns, features, target, rows)
 
 
-def _within_reach(columns: FloatArray, features: Standardised) -> FloatArray:
+def _within_reach(columns: FloatArray) -> FloatArray:
     """The columns in a common unit, if in their own their squares would leave the floats.
 
     No decision depends on it: our aggregations of scaled columns are scaled aggregates.
     """
-    magnitude = np.abs(features.centre) + features.spread
+    magnitude = np.maximum(columns.max(axis=0), -columns.min(axis=0)).astype(np.float64)
     largest, smallest = magnitude.max(), magnitude[magnitude > 0].min(initial=np.inf)
     if largest < LARGE and smallest > SMALL:
         return columns

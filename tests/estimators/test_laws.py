@@ -227,8 +227,8 @@ def test_columns_of_very_different_weight_are_added_in_their_own_units():
 @pytest.mark.parametrize("unit", [1e-160, 1e160])
 def test_extreme_units_decide_like_ordinary_ones(aggregation, unit):
     X, y = problem(1)
-    for cv in (None, 5):
-        reducer = NonLinCFA(0.05, cv=cv, aggregation=aggregation)
+    for cv, engine in ((None, "gram"), (5, "gram"), (5, "columns")):
+        reducer = NonLinCFA(0.05, cv=cv, aggregation=aggregation, engine=engine)
         ordinary = reducer.fit(X, y).trace_
         extreme = reducer.fit(X * unit, y * unit).trace_
         assert (extreme.candidate == ordinary.candidate).all()
@@ -255,5 +255,6 @@ def test_the_matrix_is_taken_only_where_it_fits():
     X, y = problem(0)
     automatic = NonLinCFA(0.05, memory=10).fit(X, y)
     assert (automatic.trace_ == NonLinCFA(0.05, engine="columns").fit(X, y).trace_).all()
-    automatic = NonLinCFA(0.05).fit(X, y)
-    assert (automatic.trace_ == NonLinCFA(0.05, engine="gram").fit(X, y).trace_).all()
+    for memory in (None, np.inf):
+        automatic = NonLinCFA(0.05, memory=memory).fit(X, y)
+        assert (automatic.trace_ == NonLinCFA(0.05, engine="gram").fit(X, y).trace_).all()

@@ -315,9 +315,7 @@ def test_inputs_without_names_are_numbered(problem):
     X, y = problem
     inputs = make_pipeline(StandardScaler(), FunctionTransformer(np.square))
     names = NonLinCFA(np.inf, inputs=inputs).fit(X, y).get_feature_names_out()
-    assert names.tolist() == ["mean(pipeline0, pipeline1, pipeline2, pipeline3, ... 3 more)"] or (
-        names[0].startswith("mean(pipeline0")
-    )
+    assert names.tolist() == ["mean(pipeline0 to pipeline6)"]
 
 
 def test_inputs_may_come_as_frames_of_mixed_types(problem):

@@ -72,7 +72,7 @@ def checked_means(engine: object, memory: object) -> Means:
     word = checked_word("engine", engine, ["auto", "gram", "columns"])
     if memory is None:
         return Means(word, half_the_memory())
-    return Means(word, int(checked_number("memory", memory)))
+    return Means(word, checked_number("memory", memory))
 
 
 def _checked_graph(connectivity: Any, n_features: int) -> sparse.csr_array | None:
