@@ -27,14 +27,15 @@ def correlations_of(pairs, at):
     return {ab: get[ab] / (root[ab[0]] * root[ab[1]]) for ab in ("uv", "uy", "vy", "wy")}
 
 
+@pytest.mark.parametrize("engine", ["gram", "columns"])
 @pytest.mark.parametrize("splits", SPLITS)
 @pytest.mark.parametrize("name", AGGREGATES)
-def test_moments_equal_those_of_the_columns(rng, name, splits):
+def test_moments_equal_those_of_the_columns(rng, name, splits, engine):
     X, y = rng.normal(size=(30, 6)) + 3, rng.normal(size=30)
     aggregation, splitter = AGGREGATES[name], SPLITS[splits]
     chosen = [] if splitter is None else list(splitter.split(X))
     rows = RowSets.of_splits(chosen, 30) if chosen else RowSets.all_rows()
-    evidence = gathered(X, y, aggregation, rows, Means())
+    evidence = gathered(X, y, aggregation, rows, Means(engine))
     group = evidence.joined(evidence.alone(1), np.array([4, 0]))
     pairs = evidence.pairs(group, np.array([2, 3, 5]))
     u = aggregation.values(X[:, [1, 4, 0]])
@@ -80,13 +81,14 @@ def test_a_column_that_is_constant_within_a_fold_has_no_scatter_there(rng):
         assert pairs.vv[0, 0, 0, 0] > 0.0
 
 
+@pytest.mark.parametrize("engine", ["gram", "columns"])
 @pytest.mark.parametrize("splits", SPLITS)
 @pytest.mark.parametrize("name", AGGREGATES)
-def test_foreseen_groups_equal_groups_that_have_grown(rng, name, splits):
+def test_foreseen_groups_equal_groups_that_have_grown(rng, name, splits, engine):
     X, y = rng.normal(size=(30, 8)) + 3, rng.normal(size=30)
     splitter = SPLITS[splits]
     rows = RowSets.of_splits(splitter.split(X), 30) if splitter else RowSets.all_rows()
-    evidence = gathered(X, y, AGGREGATES[name], rows, Means())
+    evidence = gathered(X, y, AGGREGATES[name], rows, Means(engine))
     group, links, candidates = evidence.alone(1), np.array([4, 0, 6]), np.array([2, 3, 5])
     along = evidence.pairs_along(group, links, candidates)
     in_turn = evidence.pairs_in_turn(evidence.alone(0), np.array([1, 3, 6]), np.array([2, 4, 5]))

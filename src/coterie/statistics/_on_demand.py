@@ -41,6 +41,7 @@ class ColumnSource:
         rows: RowSets,
     ) -> None:
         self.rows = rows
+        self.is_light = False
         self.max_columns = max(1, BLOCK // len(columns))
         # One feature after the other in memory, since they are picked one by one.
         self._features = np.ascontiguousarray(columns.T)
@@ -167,16 +168,13 @@ class ColumnSource:
         centred = [_deviations(chain[:, batch]) for batch in self.rows.batches]
         start = 0
         for run, block in self._parts(columns):
-            place = slice(start, start := start + len(run))
-            for number, batch in enumerate(self.rows.batches):
-                # Consecutive columns share a link: one product each, on views.
-                cuts = np.flatnonzero(np.diff(after[place])) + 1
-                for part in np.split(np.arange(len(run)), cuts):
-                    left = centred[number][after[place][part[0]]]
-                    rows = slice(int(part[0]), int(part[-1]) + 1)
-                    scatter[number, place.start + rows.start : place.start + rows.stop] = (
-                        block[rows, batch] @ left
-                    )
+            links = after[start : start + len(run)]
+            # Consecutive columns share a link: one product each, on views.
+            for a, b in pairwise([0, *np.flatnonzero(np.diff(links)) + 1, len(run)]):
+                for number, batch in enumerate(self.rows.batches):
+                    product = block[a:b, batch] @ centred[number][links[a]]
+                    scatter[number, start + a : start + b] = product
+            start += len(run)
         scatter *= self._scale[columns]
         return scatter
 

@@ -21,6 +21,7 @@ class Source(Protocol):
 
     rows: RowSets
     max_columns: int  # that had better be asked for at once
+    is_light: bool  # whether its products are too small to be worth several threads
     count: FloatArray  # (n_batches, 1)
     mean: FloatArray  # (n_batches, n_columns)
     own: FloatArray  # (n_batches, n_columns), scatter of each column with itself
@@ -72,6 +73,7 @@ class GramSource:
     def __init__(self, table: FloatArray, rows: RowSets) -> None:
         batches = [Moments.of(table[batch]) for batch in rows.batches]
         self.rows = rows
+        self.is_light = True
         self.max_columns = table.shape[1]
         self.count = np.array([[batch.count] for batch in batches])
         self.mean = np.stack([batch.mean for batch in batches])

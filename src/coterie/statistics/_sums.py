@@ -8,7 +8,7 @@ import numpy as np
 
 from coterie.statistics._columns import LARGE, SMALL
 from coterie.statistics._pairs import PairMoments, unless_constant, without_rounding
-from coterie.statistics._sources import GramSource, Source
+from coterie.statistics._sources import Source
 from coterie.values import FloatArray, IntArray
 
 
@@ -76,7 +76,7 @@ class SumEvidence:
         self.n_features = len(weights)
         self.max_candidates = source.max_columns
         self.foresight = 128
-        self.is_light = isinstance(source, GramSource)
+        self.is_light = source.is_light
         self._source, self._rows = source, source.rows
         self._weights = weights
         self._target = source.own.shape[1] - 1
