@@ -63,9 +63,8 @@ class Means:
         needed = gram_bytes(n_samples, n_columns, rows)
         if self.engine == "gram" and needed > self.memory:
             raise ValueError(
-                f"engine='gram' needs {needed / 2**30:.1f} GiB for {n_columns - 1} columns, and "
-                f"memory allows {self.memory / 2**30:.1f} GiB. Use engine='columns', or raise "
-                "memory."
+                f"engine='gram' needs {needed:,} bytes for {n_columns - 1} columns, and memory "
+                f"allows {self.memory:,.0f}. Use engine='columns', or raise memory."
             )
         is_worth_it = n_columns <= WIDE or self.asks_all_pairs
         fits = needed <= self.memory

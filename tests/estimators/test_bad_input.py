@@ -43,7 +43,7 @@ PARAMETERS = [
     (NonLinCFA(scale="yes"), "scale must be True or False, got 'yes'."),
     (NonLinCFA(engine="grams"), "Did you mean 'gram'?"),
     (NonLinCFA(memory=-1), "memory must be 0 or more, got -1.0."),
-    (NonLinCFA(engine="gram", memory=100), "engine='gram' needs 0.0 GiB for 4 columns, and"),
+    (NonLinCFA(engine="gram", memory=100), "engine='gram' needs 1,800 bytes for 4 columns"),
     (NonLinCFA(max_group_size=0), "max_group_size must be 1 or more, got 0."),
     (NonLinCFA(max_group_size=2.5), "max_group_size must be None or an int, got 2.5."),
     (NonLinCFA(connectivity=np.ones((3, 3))), "shape (4, 4), got (3, 3)."),
