@@ -36,21 +36,26 @@ class GenLin:
 
     def verdict(self, pairs: PairMoments) -> Verdict:
         """Price and allowance of each candidate."""
-        unbiased = pairs.n / (pairs.n - 1)
-        uy = unbiased * np.abs(correlation(pairs.uy, pairs.uu, pairs.yy))
-        vy = unbiased * np.abs(correlation(pairs.vy, pairs.vv, pairs.yy))
-        wy = unbiased * np.abs(correlation(pairs.wy, pairs.ww, pairs.yy))
-        uv = correlation(pairs.uv, pairs.uu, pairs.vv)
-        half = self.curvature / 2
-        apart, merged = uy + vy, half * (1.0 * (pairs.uu > 0) + (pairs.vv > 0) + 2 * uv)
-        if self.bound == "general":
-            apart, merged = apart + half * (pairs.ww > 0), wy + merged
-        # Twins and their aggregate have the same correlations, up to the angle between them.
-        is_twin = (uv >= 1 - COLLINEAR / 2) & (np.abs(wy - uy) <= np.sqrt(COLLINEAR))
-        price = np.where(is_twin, 0.0, _something_over_nothing_is_endless(apart, merged))
+        price = explained_apart(pairs, self.curvature, self.bound == "general")
         return Verdict(price, np.full(price.shape, self.tolerance))
 
 
-def _something_over_nothing_is_endless(apart: FloatArray, merged: FloatArray) -> FloatArray:
+def explained_apart(pairs: PairMoments, curvature: float, is_general: bool) -> FloatArray:
+    """What two inputs explain apart, over what their merger explains; 0 for twins."""
+    unbiased = pairs.n / (pairs.n - 1)
+    uy = unbiased * np.abs(correlation(pairs.uy, pairs.uu, pairs.yy))
+    vy = unbiased * np.abs(correlation(pairs.vy, pairs.vv, pairs.yy))
+    wy = unbiased * np.abs(correlation(pairs.wy, pairs.ww, pairs.yy))
+    uv = correlation(pairs.uv, pairs.uu, pairs.vv)
+    half = curvature / 2
+    apart, merged = uy + vy, half * (1.0 * (pairs.uu > 0) + 1.0 * (pairs.vv > 0) + 2 * uv)
+    if is_general:
+        apart, merged = apart + half * (pairs.ww > 0), wy + merged
+    # Twins and their aggregate have the same correlations, up to the angle between them.
+    is_twin = (uv >= 1 - COLLINEAR / 2) & (np.abs(wy - uy) <= np.sqrt(COLLINEAR))
+    return np.where(is_twin, 0.0, something_over_nothing_is_endless(apart, merged))
+
+
+def something_over_nothing_is_endless(apart: FloatArray, merged: FloatArray) -> FloatArray:
     endless = np.where(apart > 0, np.inf, 0.0)
     return np.where(merged > 0, ratio(apart, merged), endless)

@@ -9,7 +9,7 @@ import numpy as np
 from coterie.criteria._nonlin import in_sample_scores
 from coterie.criteria._ratios import correlation, ratio
 from coterie.statistics import COLLINEAR, ROUNDING, PairMoments
-from coterie.values import Verdict
+from coterie.values import FloatArray, Verdict
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,17 @@ class Lin:
 
     def verdict(self, pairs: PairMoments) -> Verdict:
         """Price and allowance of each candidate."""
-        n = pairs.n
-        apart, _ = in_sample_scores(pairs)
-        residual_variance = n * np.maximum(1.0 - apart, 0.0) / (n - 3)
-        gap = correlation(pairs.uy, pairs.uu, pairs.yy) - correlation(pairs.vy, pairs.vv, pairs.yy)
-        unlike = 1.0 - correlation(pairs.uv, pairs.uu, pairs.vv)
-        unlike = np.where(unlike > COLLINEAR / 2, unlike, 0.0)
-        # Coefficients that differ by rounding alone are equal.
-        gap = np.where(np.abs(gap) > ROUNDING, gap, 0.0)
-        return Verdict(ratio(gap**2, unlike), 2 * residual_variance / (n - 1))
+        return Verdict(*bias_and_variance(pairs))
+
+
+def bias_and_variance(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
+    """What a merge costs in bias, and what it saves in variance."""
+    n = pairs.n
+    apart, _ = in_sample_scores(pairs)
+    residual_variance = n * np.maximum(1.0 - apart, 0.0) / (n - 3)
+    gap = correlation(pairs.uy, pairs.uu, pairs.yy) - correlation(pairs.vy, pairs.vv, pairs.yy)
+    unlike = 1.0 - correlation(pairs.uv, pairs.uu, pairs.vv)
+    unlike = np.where(unlike > COLLINEAR / 2, unlike, 0.0)
+    # Coefficients that differ by rounding alone are equal.
+    gap = np.where(np.abs(gap) > ROUNDING, gap, 0.0)
+    return ratio(gap**2, unlike), 2 * residual_variance / (n - 1)

@@ -29,18 +29,20 @@ class NonLin:
 
     def verdict(self, pairs: PairMoments) -> Verdict:
         """Price and allowance of each candidate."""
-        apart, merged = held_out_scores(pairs) if self.held_out else in_sample_scores(pairs)
-        price = apart - merged
-        # Twins cost nothing: the last digits of two equal scores are not a price. Only scores
-        # on held-out rows can be far below 0, and have fewer digits then.
-        digits = ROUNDING * np.maximum(1.0, np.abs(apart)) if self.held_out else ROUNDING
-        price = np.where(np.abs(price) > digits, price, 0.0)
+        price = given_up(*(held_out_scores(pairs) if self.held_out else in_sample_scores(pairs)))
         return Verdict(price, np.full(price.shape, self.tolerance))
+
+
+def given_up(apart: FloatArray, merged: FloatArray) -> FloatArray:
+    """One score less the other, as far as that is more than rounding: twins cost nothing."""
+    # Only scores on held-out rows can be far below 0, and have fewer digits then.
+    digits = ROUNDING * np.maximum(1.0, np.abs(apart))
+    return np.where(np.abs(apart - merged) > digits, apart - merged, 0.0)
 
 
 def in_sample_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
     """R2 of the target on (u, v), and on w, over the rows of the fit."""
-    slope = pairs.uv * ratio(np.ones(1), pairs.uu)
+    slope = pairs.uv * ratio(1.0, pairs.uu)
     # What v adds is what is left of it beside u, as far as that is more than rounding.
     rest = pairs.vv - slope * pairs.uv
     rest = np.where(rest > COLLINEAR * pairs.vv, rest, np.inf)
@@ -51,14 +53,19 @@ def in_sample_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
 
 
 def held_out_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
-    """Mean over the splits of R2 on held-out rows: of y on (u, v), and on w.
+    """Mean over the splits of R2 on held-out rows: of y on (u, v), and on w."""
+    apart, merged = split_scores(*pairs.split())
+    return apart.mean(axis=0), merged.mean(axis=0)
 
-    The coefficients come from the training rows of each split, least squares with
-    intercept; no regression is run.
+
+def split_scores(fit: PairMoments, test: PairMoments) -> tuple[FloatArray, FloatArray]:
+    """R2 on the held-out rows of each split: of y on (u, v), and on w.
+
+    The coefficients come from its training rows, least squares with intercept; no
+    regression is run.
     """
-    fit, test = pairs.split()
     shift = test.y - fit.y
-    a, b = _two_slopes(fit)
+    a, b = two_slopes(fit)
     missed = shift - a * (test.u - fit.u) - b * (test.v - fit.v)
     explained = a * (2 * test.uy - a * test.uu - 2 * b * test.uv) + b * (2 * test.vy - b * test.vv)
     apart = explained - test.n * missed**2
@@ -66,10 +73,10 @@ def held_out_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
     missed = shift - slope * (test.w - fit.w)
     merged = slope * (2 * test.wy - slope * test.ww) - test.n * missed**2
     # A fold whose target is constant scores 0, as in scikit-learn's r2_score.
-    return ratio(apart, test.yy).mean(axis=0), ratio(merged, test.yy).mean(axis=0)
+    return ratio(apart, test.yy), ratio(merged, test.yy)
 
 
-def _two_slopes(fit: PairMoments) -> tuple[FloatArray, FloatArray]:
+def two_slopes(fit: PairMoments) -> tuple[FloatArray, FloatArray]:
     """Least-squares slopes of y on u and v; the shortest ones where these are collinear."""
     determinant = fit.uu * fit.vv - fit.uv**2
     regular = determinant > COLLINEAR * fit.uu * fit.vv

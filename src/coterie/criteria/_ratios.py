@@ -7,7 +7,7 @@ import numpy as np
 from coterie.values import FloatArray
 
 
-def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+def ratio(numerator: FloatArray | float, denominator: FloatArray) -> FloatArray:
     """Numerator over a denominator of 0 or more, and 0 where that is 0.
 
     A column that does not vary explains nothing, so constants need no case of their own.

@@ -45,15 +45,15 @@ class Moments:
     scatter: FloatArray
 
     @classmethod
-    def of(cls, table: FloatArray) -> Moments:
-        """Moments of a table of shape (n_rows, n_columns)."""
+    def of(cls, table: FloatArray, out: FloatArray | None = None) -> Moments:
+        """Moments of a table of shape (n_rows, n_columns), the scatter put into ``out``."""
         n, mean = len(table), table.mean(axis=0)
-        scatter = table.T @ table
+        scatter = np.matmul(table.T, table, out=out)
         diagonal = np.diagonal(scatter)
         between = n * mean**2
         if (between > FAR * np.abs(diagonal - between)).any():
             centred = table - mean
-            return cls(float(n), mean, centred.T @ centred)
+            return cls(float(n), mean, np.matmul(centred.T, centred, out=out))
         if (between > EPS * diagonal).any():
             for start in range(0, len(mean), STRIP):
                 strip = slice(start, start + STRIP)

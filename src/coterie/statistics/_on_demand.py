@@ -31,6 +31,16 @@ class ColumnSource:
         What a block of columns contributes to a sum, where that is not the columns themselves.
     target : Standardised of shape (n_samples, 1)
     rows : RowSets
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_features, n_rows)
+        As they are, one after the other, the rows of each batch side by side.
+    edges : ndarray of shape (n_batches + 1,)
+        Where among these rows each batch begins, and where the last ends.
+    target : ndarray of shape (n_rows,)
+    centre, scale : ndarray of shape (n_columns,)
+        What brings the columns of the table to mean 0 and spread 1.
     """
 
     def __init__(
@@ -43,28 +53,30 @@ class ColumnSource:
         self.rows = rows
         self.is_light = False
         self.max_columns = max(1, BLOCK // len(columns))
+        self.edges, order = rows.side_by_side(len(columns))
+        self._batches = [slice(a, b) for a, b in pairwise(self.edges)]
         # One feature after the other in memory, since they are picked one by one.
-        self._features = np.ascontiguousarray(columns.T)
-        self._target = target.values[:, 0]
+        by_feature = columns.T if order is None else np.take(columns.T, order, axis=1)
+        self.features = np.ascontiguousarray(by_feature)
+        self.target = target.values[:, 0] if order is None else target.values[order, 0]
         self._layers = [contribution, None] if contribution else [None]
         self._n_features = columns.shape[1]
         n_columns = len(self._layers) * self._n_features + 1
-        self._centre, self.spread = np.zeros(n_columns), np.ones(n_columns)
-        lengths = [len(self._target[batch]) for batch in rows.batches]
-        self.count: FloatArray = np.array(lengths, dtype=np.float64)[:, None]
-        self.mean, self.own, self.with_target = np.zeros((3, len(lengths), n_columns))
+        self.centre, self.spread = np.zeros(n_columns), np.ones(n_columns)
+        self.count: FloatArray = np.diff(self.edges).astype(np.float64)[:, None]
+        self.mean, self.own, self.with_target = np.zeros((3, len(self.count), n_columns))
         self._read_once()
 
     def _read_once(self) -> None:
         """Learn centre and spread of all columns, and their moments within each batch."""
         for place in self._blocks():
             block = standardised(self._raw(place).T)
-            values, self._centre[place], self.spread[place] = block
+            values, self.centre[place], self.spread[place] = block
             self._learn(place, values)
-        self._learn(slice(-1, None), self._target[:, None])
+        self._learn(slice(-1, None), self.target[:, None])
         varies = self.spread > 0
-        self._scale = np.divide(1.0, self.spread, out=np.zeros(len(varies)), where=varies)
-        self._is_far = bool((np.abs(self._centre) * self._scale).max() > FAR)
+        self.scale = np.divide(1.0, self.spread, out=np.zeros(len(varies)), where=varies)
+        self._is_far = bool((np.abs(self.centre) * self.scale).max() > FAR)
 
     def _blocks(self) -> Iterator[slice]:
         for layer in range(len(self._layers)):
@@ -73,8 +85,8 @@ class ColumnSource:
                 yield slice(start, min(start + self.max_columns, end))
 
     def _learn(self, place: slice, values: FloatArray) -> None:
-        for number, batch in enumerate(self.rows.batches):
-            part, target = values[batch], self._target[batch]
+        for number, batch in enumerate(self._batches):
+            part, target = values[batch], self.target[batch]
             mean = part.mean(axis=0)
             self.mean[number, place] = mean
             self.own[number, place] = np.square(part - mean).sum(axis=0)
@@ -86,7 +98,7 @@ class ColumnSource:
         layer = first // self._n_features
         offset = layer * self._n_features
         if isinstance(place, slice):
-            block = self._features[place.start - offset : place.stop - offset]
+            block = self.features[place.start - offset : place.stop - offset]
         else:
             block = self._gathered(place - offset)
         transform = self._layers[layer]
@@ -97,38 +109,38 @@ class ColumnSource:
         """Some features, one a row: a view where they are consecutive."""
         first, last = int(features[0]), int(features[-1])
         if last - first + 1 == len(features) and (np.diff(features) == 1).all():
-            return self._features[first : last + 1]
-        return np.take(self._features, features, axis=0)
+            return self.features[first : last + 1]
+        return np.take(self.features, features, axis=0)
 
     def _parts(self, columns: IntArray) -> Iterator[tuple[IntArray, FloatArray]]:
         """Columns of the table, layer by layer, less their centre where that is far from zero."""
         layer = columns // self._n_features
-        layer[columns == len(self._centre) - 1] = -1
+        layer[columns == len(self.centre) - 1] = -1
         for run in np.split(columns, np.flatnonzero(np.diff(layer)) + 1):
-            if run[0] == len(self._centre) - 1:
-                yield run, self._target[None]
+            if run[0] == len(self.centre) - 1:
+                yield run, self.target[None]
             else:
                 raw = self._raw(run)
-                yield run, raw - self._centre[run, None] if self._is_far else raw
+                yield run, raw - self.centre[run, None] if self._is_far else raw
 
     def _standard(self, columns: IntArray) -> FloatArray:
         """Standardised columns of one layer of the table, one a row."""
-        values = self._raw(columns) - self._centre[columns, None]
-        values *= self._scale[columns, None]
+        values = self._raw(columns) - self.centre[columns, None]
+        values *= self.scale[columns, None]
         return values
 
     def _scatter(self, left: FloatArray, columns: IntArray) -> FloatArray:
         """Scatter of each of k vectors (k, n_samples) with each column, within each batch."""
         scatter = np.empty((len(self.count), len(left), len(columns)))
         # The deviations of the left sum to zero, so the right need not be centred.
-        centred = [_deviations(left[:, batch]) for batch in self.rows.batches]
+        centred = [_deviations(left[:, batch]) for batch in self._batches]
         start = 0
         for run, block in self._parts(columns):
             end = start + len(run)
-            for number, batch in enumerate(self.rows.batches):
+            for number, batch in enumerate(self._batches):
                 scatter[number, :, start:end] = centred[number] @ block[:, batch].T
             start = end
-        scatter *= self._scale[columns]
+        scatter *= self.scale[columns]
         return scatter
 
     def between(self, left: IntArray, right: IntArray) -> FloatArray:
@@ -137,7 +149,7 @@ class ColumnSource:
 
     def nothing(self) -> FloatArray:
         """The empty sum, of shape (n_samples,)."""
-        return np.zeros(len(self._target))
+        return np.zeros(len(self.target))
 
     def against(self, total: FloatArray, columns: IntArray) -> FloatArray:
         """Scatter of a sum with each column."""
@@ -155,7 +167,7 @@ class ColumnSource:
 
     def growth(self, chain: FloatArray, start: FloatArray) -> FloatArray:
         """Own scatter after each link."""
-        centred = [_deviations(chain[:, batch]) for batch in self.rows.batches]
+        centred = [_deviations(chain[:, batch]) for batch in self._batches]
         return np.stack([np.einsum("ij,ij->i", part, part) for part in centred])
 
     def against_each(self, chain: FloatArray, columns: IntArray) -> FloatArray:
@@ -165,17 +177,17 @@ class ColumnSource:
     def against_in_turn(self, chain: FloatArray, after: IntArray, columns: IntArray) -> FloatArray:
         """Scatter with each column after one link each."""
         scatter = np.empty((len(self.count), len(columns)))
-        centred = [_deviations(chain[:, batch]) for batch in self.rows.batches]
+        centred = [_deviations(chain[:, batch]) for batch in self._batches]
         start = 0
         for run, block in self._parts(columns):
             links = after[start : start + len(run)]
             # Consecutive columns share a link: one product each, on views.
             for a, b in pairwise([0, *np.flatnonzero(np.diff(links)) + 1, len(run)]):
-                for number, batch in enumerate(self.rows.batches):
+                for number, batch in enumerate(self._batches):
                     product = block[a:b, batch] @ centred[number][links[a]]
                     scatter[number, start + a : start + b] = product
             start += len(run)
-        scatter *= self._scale[columns]
+        scatter *= self.scale[columns]
         return scatter
 
     def end(self, chain: FloatArray) -> FloatArray:

@@ -67,6 +67,17 @@ class RowSets:
         """Whether there is one set, of one batch."""
         return self.membership.shape == (1,)
 
+    def side_by_side(self, n_samples: int) -> tuple[IntArray, IntArray | None]:
+        """Where each batch begins, and the last ends, once its rows lie side by side.
+
+        And the order that puts them so; None where it is that of the samples already.
+        """
+        everyone = np.arange(n_samples)
+        rows = [everyone[batch] for batch in self.batches]
+        edges = np.cumsum([0, *map(len, rows)])
+        order = np.concatenate(rows)
+        return edges, None if np.array_equal(order, everyone) else order
+
     def total(self, per_batch: FloatArray) -> FloatArray:
         """Sum over the batches of each set: (n_batches, ...) becomes (sets..., ...)."""
         if self.is_one:

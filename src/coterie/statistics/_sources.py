@@ -68,22 +68,29 @@ class GramSource:
     table : ndarray of shape (n_samples, n_columns)
         Standardised columns, the target last.
     rows : RowSets
+
+    Attributes
+    ----------
+    scatters : ndarray of shape (n_batches, n_columns, n_columns)
     """
 
     def __init__(self, table: FloatArray, rows: RowSets) -> None:
-        batches = [Moments.of(table[batch]) for batch in rows.batches]
         self.rows = rows
         self.is_light = True
         self.max_columns = table.shape[1]
+        self.scatters: FloatArray = np.empty((len(rows.batches), table.shape[1], table.shape[1]))
+        batches = [
+            Moments.of(table[batch], out=scatter)
+            for batch, scatter in zip(rows.batches, self.scatters, strict=True)
+        ]
         self.count = np.array([[batch.count] for batch in batches])
         self.mean = np.stack([batch.mean for batch in batches])
-        self._scatters = [batch.scatter for batch in batches]
-        self.own = np.stack([np.diagonal(scatter) for scatter in self._scatters])
-        self.with_target = np.stack([scatter[-1] for scatter in self._scatters])
+        self.own: FloatArray = np.diagonal(self.scatters, axis1=1, axis2=2).copy()
+        self.with_target: FloatArray = self.scatters[:, -1]
 
     def between(self, left: IntArray, right: IntArray) -> FloatArray:
         """Scatter of each left column with each right one."""
-        return np.stack([scatter[left[:, None], right] for scatter in self._scatters])
+        return self.scatters[:, left[:, None], right]
 
     def nothing(self) -> FloatArray:
         """The empty sum, of shape (n_batches, n_columns)."""
@@ -117,13 +124,13 @@ class GramSource:
         """Scatter with each column after one link each."""
         total, links, weights = chain
         joined = np.where(np.arange(len(links))[:, None] <= after, weights[:, None], 0.0)
-        rows = [np.einsum("km,km->m", joined, s[links[:, None], columns]) for s in self._scatters]
+        rows = [np.einsum("km,km->m", joined, s[links[:, None], columns]) for s in self.scatters]
         return np.take(total, columns, axis=1) + np.stack(rows)
 
     def end(self, chain: GramChain) -> FloatArray:
         """The sum after the last link."""
         total, links, weights = chain
-        return total + np.stack([weights @ scatter[links] for scatter in self._scatters])
+        return total + np.stack([weights @ scatter[links] for scatter in self.scatters])
 
 
 def gram_bytes(n_samples: int, n_columns: int, rows: RowSets) -> int:
