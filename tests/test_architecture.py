@@ -20,7 +20,16 @@ MAY_IMPORT = {
     "datasets": {"values"},
     "neighbours": {"values"},
     "gathering": {"values", "statistics", "aggregations"},
-    "grouping": {"values", "statistics", "aggregations", "gathering", "criteria", "search"},
+    "compiled": {"values", "statistics", "criteria", "search"},
+    "grouping": {
+        "values",
+        "statistics",
+        "aggregations",
+        "gathering",
+        "criteria",
+        "search",
+        "compiled",
+    },
     "estimators": {
         "values",
         "statistics",

@@ -13,6 +13,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from coterie.aggregations import Aggregation
+from coterie.compiled import compiled_search
 from coterie.criteria import Criterion
 from coterie.gathering import Means, gathered
 from coterie.search import Limits, Question, best, forward, restart
@@ -102,7 +103,9 @@ def grouped(
             return _best(columns, target, aggregation, criterion, rows, limits, means)
         evidence = gathered(columns, target, aggregation, rows, means)
         with few_threads(evidence.is_light):
-            return SEARCHES[search](MergeQuestion(evidence, criterion), limits)
+            return compiled_search(search, evidence, criterion, limits) or SEARCHES[search](
+                MergeQuestion(evidence, criterion), limits
+            )
 
 
 def _best(
@@ -116,11 +119,13 @@ def _best(
 ) -> tuple[Partition, Trace]:
     """Partition the columns in an order of their own, whatever order they came in."""
     order, copies = order_by_content(columns)
-    in_order = np.ascontiguousarray(columns[:, order])
+    in_order = np.take(columns, order, axis=1)
     evidence = gathered(in_order, target, aggregation, rows, means.for_all_pairs())
-    question = MergeQuestion(evidence, criterion)
+    limits = limits.reordered(order)
     with few_threads(evidence.is_light):
-        partition, trace = best(question, limits.reordered(order), copies)
+        partition, trace = compiled_search("best", evidence, criterion, limits, copies) or best(
+            MergeQuestion(evidence, criterion), limits, copies
+        )
     return reordered(partition, trace, order)
 
 
@@ -147,8 +152,14 @@ def order_by_content(columns: FloatArray) -> tuple[IntArray, IntArray]:
     copies : ndarray of shape (n_features,)
         In that order, the same number for columns that are copies of each other.
     """
-    contents = np.asfortranarray(columns)
-    key = [contents[:, j].tobytes() for j in range(columns.shape[1])]
-    order = sorted(range(len(key)), key=key.__getitem__)
-    is_new = [True, *(key[a] != key[b] for a, b in pairwise(order))]
-    return np.array(order, dtype=np.intp), np.cumsum(is_new)
+    order = np.argsort(columns[0], kind="stable")
+    first = columns[0, order]
+    is_new = np.append(True, first[1:] != first[:-1])
+    for start, end in pairwise([*np.flatnonzero(is_new), len(order)]):
+        if end - start > 1:
+            tied = order[start:end]
+            key = [columns[:, j].tobytes() for j in tied]
+            by_key = sorted(range(len(key)), key=key.__getitem__)
+            order[start:end] = tied[by_key]
+            is_new[start + 1 : end] = [key[a] != key[b] for a, b in pairwise(by_key)]
+    return order, np.cumsum(is_new)

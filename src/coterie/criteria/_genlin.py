@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie.criteria._ratios import correlation, ratio
-from coterie.statistics import COLLINEAR, PairMoments
+from coterie.statistics import COLLINEAR, PairMoments, where
 from coterie.values import FloatArray, Verdict
 
 
@@ -53,9 +53,9 @@ def explained_apart(pairs: PairMoments, curvature: float, is_general: bool) -> F
         apart, merged = apart + half * (pairs.ww > 0), wy + merged
     # Twins and their aggregate have the same correlations, up to the angle between them.
     is_twin = (uv >= 1 - COLLINEAR / 2) & (np.abs(wy - uy) <= np.sqrt(COLLINEAR))
-    return np.where(is_twin, 0.0, something_over_nothing_is_endless(apart, merged))
+    return where(is_twin, 0.0, something_over_nothing_is_endless(apart, merged))
 
 
 def something_over_nothing_is_endless(apart: FloatArray, merged: FloatArray) -> FloatArray:
-    endless = np.where(apart > 0, np.inf, 0.0)
-    return np.where(merged > 0, ratio(apart, merged), endless)
+    endless = where(apart > 0, np.inf, 0.0)
+    return where(merged > 0, ratio(apart, merged), endless)

@@ -8,7 +8,7 @@ import numpy as np
 
 from coterie.criteria._nonlin import in_sample_scores
 from coterie.criteria._ratios import correlation, ratio
-from coterie.statistics import COLLINEAR, ROUNDING, PairMoments
+from coterie.statistics import COLLINEAR, ROUNDING, PairMoments, where
 from coterie.values import FloatArray, Verdict
 
 
@@ -32,9 +32,11 @@ def bias_and_variance(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
     n = pairs.n
     apart, _ = in_sample_scores(pairs)
     residual_variance = n * np.maximum(1.0 - apart, 0.0) / (n - 3)
-    gap = correlation(pairs.uy, pairs.uu, pairs.yy) - correlation(pairs.vy, pairs.vv, pairs.yy)
-    unlike = 1.0 - correlation(pairs.uv, pairs.uu, pairs.vv)
-    unlike = np.where(unlike > COLLINEAR / 2, unlike, 0.0)
+    gap: FloatArray = correlation(pairs.uy, pairs.uu, pairs.yy) - correlation(
+        pairs.vy, pairs.vv, pairs.yy
+    )
+    unlike: FloatArray = 1.0 - correlation(pairs.uv, pairs.uu, pairs.vv)
+    unlike = where(unlike > COLLINEAR / 2, unlike, 0.0)
     # Coefficients that differ by rounding alone are equal.
-    gap = np.where(np.abs(gap) > ROUNDING, gap, 0.0)
+    gap = where(np.abs(gap) > ROUNDING, gap, 0.0)
     return ratio(gap**2, unlike), 2 * residual_variance / (n - 1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie.criteria._ratios import ratio
-from coterie.statistics import COLLINEAR, ROUNDING, PairMoments
+from coterie.statistics import COLLINEAR, ROUNDING, PairMoments, where
 from coterie.values import FloatArray, Verdict
 
 
@@ -37,15 +37,15 @@ def given_up(apart: FloatArray, merged: FloatArray) -> FloatArray:
     """One score less the other, as far as that is more than rounding: twins cost nothing."""
     # Only scores on held-out rows can be far below 0, and have fewer digits then.
     digits = ROUNDING * np.maximum(1.0, np.abs(apart))
-    return np.where(np.abs(apart - merged) > digits, apart - merged, 0.0)
+    return where(np.abs(apart - merged) > digits, apart - merged, 0.0)
 
 
 def in_sample_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
     """R2 of the target on (u, v), and on w, over the rows of the fit."""
     slope = pairs.uv * ratio(1.0, pairs.uu)
     # What v adds is what is left of it beside u, as far as that is more than rounding.
-    rest = pairs.vv - slope * pairs.uv
-    rest = np.where(rest > COLLINEAR * pairs.vv, rest, np.inf)
+    rest: FloatArray = pairs.vv - slope * pairs.uv
+    rest = where(rest > COLLINEAR * pairs.vv, rest, np.inf)
     with_rest = pairs.vy - slope * pairs.uy
     apart = ratio(pairs.uy**2, pairs.uu) + with_rest**2 / rest
     merged = ratio(pairs.wy**2, pairs.ww)
@@ -80,7 +80,7 @@ def two_slopes(fit: PairMoments) -> tuple[FloatArray, FloatArray]:
     """Least-squares slopes of y on u and v; the shortest ones where these are collinear."""
     determinant = fit.uu * fit.vv - fit.uv**2
     regular = determinant > COLLINEAR * fit.uu * fit.vv
-    divisor = np.where(regular, determinant, (fit.uu + fit.vv) ** 2)
-    a = np.where(regular, fit.vv * fit.uy - fit.uv * fit.vy, fit.uu * fit.uy + fit.uv * fit.vy)
-    b = np.where(regular, fit.uu * fit.vy - fit.uv * fit.uy, fit.uv * fit.uy + fit.vv * fit.vy)
+    divisor = where(regular, determinant, (fit.uu + fit.vv) ** 2)
+    a = where(regular, fit.vv * fit.uy - fit.uv * fit.vy, fit.uu * fit.uy + fit.uv * fit.vy)
+    b = where(regular, fit.uu * fit.vy - fit.uv * fit.uy, fit.uv * fit.uy + fit.vv * fit.vy)
     return ratio(a, divisor), ratio(b, divisor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from coterie.statistics import where
 from coterie.values import FloatArray
 
 
@@ -12,7 +13,7 @@ def ratio(numerator: FloatArray | float, denominator: FloatArray) -> FloatArray:
 
     A column that does not vary explains nothing, so constants need no case of their own.
     """
-    return numerator / np.where(denominator > 0, denominator, np.inf)
+    return numerator / where(denominator > 0, denominator, np.inf)
 
 
 def correlation(scatter: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:

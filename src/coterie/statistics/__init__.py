@@ -3,7 +3,7 @@
 from coterie.statistics._columns import LARGE, SMALL, Standardised, standardised
 from coterie.statistics._moments import Moments
 from coterie.statistics._on_demand import ColumnSource
-from coterie.statistics._pairs import COLLINEAR, ROUNDING, Evidence, PairMoments
+from coterie.statistics._pairs import COLLINEAR, ROUNDING, Evidence, PairMoments, where
 from coterie.statistics._rows import RowSets
 from coterie.statistics._running import RunningAggregate, RunningEvidence
 from coterie.statistics._sources import GramSource, gram_bytes
@@ -26,4 +26,5 @@ __all__ = [
     "SumEvidence",
     "gram_bytes",
     "standardised",
+    "where",
 ]

@@ -55,9 +55,7 @@ class Moments:
             centred = table - mean
             return cls(float(n), mean, np.matmul(centred.T, centred, out=out))
         if (between > EPS * diagonal).any():
-            for start in range(0, len(mean), STRIP):
-                strip = slice(start, start + STRIP)
-                scatter[strip] -= np.outer(n * mean[strip], mean)
+            take_out_means(scatter, n, mean)
         return cls(float(n), mean, scatter)
 
     def __add__(self, other: Moments) -> Moments:
@@ -68,3 +66,10 @@ class Moments:
         between = np.outer(gap, gap) * (self.count * other.count / count)
         mean = self.mean + gap * (other.count / count)
         return Moments(count, mean, self.scatter + other.scatter + between)
+
+
+def take_out_means(products: FloatArray, n: int, mean: FloatArray) -> None:
+    """Turn sums of products over n rows into scatters, in place."""
+    for start in range(0, len(mean), STRIP):
+        strip = slice(start, start + STRIP)
+        products[strip] -= np.outer(n * mean[strip], mean)

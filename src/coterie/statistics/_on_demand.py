@@ -39,6 +39,8 @@ class ColumnSource:
     edges : ndarray of shape (n_batches + 1,)
         Where among these rows each batch begins, and where the last ends.
     target : ndarray of shape (n_rows,)
+    is_plain : bool
+        Whether the features are the whole table, but for the target.
     centre, scale : ndarray of shape (n_columns,)
         What brings the columns of the table to mean 0 and spread 1.
     """
@@ -59,6 +61,7 @@ class ColumnSource:
         by_feature = columns.T if order is None else np.take(columns.T, order, axis=1)
         self.features = np.ascontiguousarray(by_feature)
         self.target = target.values[:, 0] if order is None else target.values[order, 0]
+        self.is_plain = contribution is None
         self._layers = [contribution, None] if contribution else [None]
         self._n_features = columns.shape[1]
         n_columns = len(self._layers) * self._n_features + 1

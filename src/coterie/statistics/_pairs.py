@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from coterie.statistics._columns import CONSTANT
-from coterie.values import FloatArray, IntArray
+from coterie.values import BoolArray, FloatArray, IntArray
 
 # What is left of a scatter after subtracting nearly all of it is rounding.
 ROUNDING = 1e-13
@@ -75,9 +75,14 @@ class Evidence(Protocol[State]):
         """Moments of each of k features, alone, with each candidate."""
 
 
+def where(condition: BoolArray, yes: FloatArray | float, no: FloatArray | float) -> FloatArray:
+    """As np.where, with a name of our own: compiled, the formulas take single numbers."""
+    return np.where(condition, yes, no)
+
+
 def without_rounding(scatter: FloatArray, magnitude: FloatArray) -> FloatArray:
     """The scatter of a sum, and 0 where it is only rounding beside that of its parts."""
-    return np.where(scatter > ROUNDING * magnitude, scatter, 0.0)
+    return where(scatter > ROUNDING * magnitude, scatter, 0.0)
 
 
 def unless_constant(scatter: FloatArray, n: FloatArray, mean: FloatArray) -> FloatArray:

@@ -6,9 +6,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from coterie.statistics._moments import Moments
+from coterie.statistics._moments import Moments, take_out_means
 from coterie.statistics._rows import RowSets
 from coterie.values import FloatArray, IntArray
+
+# Where the square of a mean exceeds a variance this many times, it had better be subtracted first.
+NEAR = 10.0
+# Products of four scatters between these bounds stay within the floats.
+TINY, HUGE = 1e-60, 1e60
 
 
 class Source(Protocol):
@@ -65,28 +70,59 @@ class GramSource:
 
     Parameters
     ----------
-    table : ndarray of shape (n_samples, n_columns)
-        Standardised columns, the target last.
     rows : RowSets
-
-    Attributes
-    ----------
+    count : ndarray of shape (n_batches, 1)
+    mean : ndarray of shape (n_batches, n_columns)
     scatters : ndarray of shape (n_batches, n_columns, n_columns)
     """
 
-    def __init__(self, table: FloatArray, rows: RowSets) -> None:
-        self.rows = rows
+    def __init__(
+        self, rows: RowSets, count: FloatArray, mean: FloatArray, scatters: FloatArray
+    ) -> None:
+        self.rows, self.count, self.mean, self.scatters = rows, count, mean, scatters
         self.is_light = True
-        self.max_columns = table.shape[1]
-        self.scatters: FloatArray = np.empty((len(rows.batches), table.shape[1], table.shape[1]))
+        self.max_columns = mean.shape[1]
+        self.own: FloatArray = np.diagonal(scatters, axis1=1, axis2=2).copy()
+        self.with_target: FloatArray = scatters[:, -1]
+
+    @classmethod
+    def of_table(cls, table: FloatArray, rows: RowSets) -> GramSource:
+        """Scatters of a table of standardised columns, the target last."""
+        scatters = np.empty((len(rows.batches), table.shape[1], table.shape[1]))
         batches = [
             Moments.of(table[batch], out=scatter)
-            for batch, scatter in zip(rows.batches, self.scatters, strict=True)
+            for batch, scatter in zip(rows.batches, scatters, strict=True)
         ]
-        self.count = np.array([[batch.count] for batch in batches])
-        self.mean = np.stack([batch.mean for batch in batches])
-        self.own: FloatArray = np.diagonal(self.scatters, axis1=1, axis2=2).copy()
-        self.with_target: FloatArray = self.scatters[:, -1]
+        count = np.array([[batch.count] for batch in batches])
+        return cls(rows, count, np.stack([batch.mean for batch in batches]), scatters)
+
+    @classmethod
+    def of_columns(
+        cls, columns: FloatArray, target: FloatArray, rows: RowSets
+    ) -> GramSource | None:
+        """Scatters of columns in their own units, which spares a copy of them.
+
+        None where that would cost digits: where the square of a mean dwarfs a variance, or
+        a product of scatters might leave the floats.
+        """
+        if not _are_near(columns[:: max(1, len(columns) // 100)]):
+            return None
+        n_batches, n_columns = len(rows.batches), columns.shape[1] + 1
+        scatters = np.empty((n_batches, n_columns, n_columns))
+        mean = np.empty((n_batches, n_columns))
+        for number, batch in enumerate(rows.batches):
+            _multiply(columns[batch], target[batch], scatters[number], mean[number])
+        lengths = [len(target[batch]) for batch in rows.batches]
+        count = np.array(lengths, dtype=np.float64)[:, None]
+        products = np.diagonal(scatters, axis1=1, axis2=2)
+        if not (products.min() > TINY and products.max() < HUGE):
+            return None
+        if (products > (1 + NEAR) * (products - count * mean**2)).any():
+            return None
+        for number, scatter in enumerate(scatters):
+            take_out_means(scatter, lengths[number], mean[number])
+        centre = (count * mean).sum(axis=0) / count.sum()
+        return cls(rows, count, mean - centre, scatters)
 
     def between(self, left: IntArray, right: IntArray) -> FloatArray:
         """Scatter of each left column with each right one."""
@@ -131,6 +167,23 @@ class GramSource:
         """The sum after the last link."""
         total, links, weights = chain
         return total + np.stack([weights @ scatter[links] for scatter in self.scatters])
+
+
+def _are_near(columns: FloatArray) -> bool:
+    """Whether means are small beside spreads."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool((columns.mean(axis=0) ** 2 < NEAR * columns.var(axis=0)).all())
+
+
+def _multiply(
+    columns: FloatArray, target: FloatArray, products: FloatArray, mean: FloatArray
+) -> None:
+    """Put products of all columns, the target last, and their means where they belong."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.matmul(columns.T, columns, out=products[:-1, :-1])
+        products[-1, :-1] = products[:-1, -1] = target @ columns
+        products[-1, -1] = target @ target
+        mean[:-1], mean[-1] = columns.mean(axis=0), target.mean()
 
 
 def gram_bytes(n_samples: int, n_columns: int, rows: RowSets) -> int:

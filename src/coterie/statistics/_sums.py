@@ -70,62 +70,75 @@ class SumEvidence:
     weights : ndarray of shape (n_features,)
         How much of each standardised contribution is added: its spread, to add columns in
         their own units.
+
+    Attributes
+    ----------
+    n : ndarray of shape (sets..., 1)
+        Number of rows in each set.
+    columns : ndarray of shape (3, sets..., 1, n_columns)
+        Mean, own scatter and scatter with the target of each column of the table.
+    deviations : ndarray of shape (sets..., n_batches, n_columns)
+        How far the batches of each set lie from its mean.
+    as_candidate : int
+        Where in the table the features begin.
+    typical_weight : float
+        What counts as 1 in a group that begins with a constant.
+    units_differ : bool
+        Whether some weights are next to nothing beside others.
     """
 
     def __init__(self, source: Source, weights: FloatArray) -> None:
         self.n_features = len(weights)
         self.max_candidates = source.max_columns
-        self.foresight = 128
+        # Links whose weights span all floats have no common unit, so none is foreseen.
+        self.foresight = 128 if _all_alike(weights[weights > 0]) else 1
         self.is_light = source.is_light
-        self._source, self._rows = source, source.rows
-        self._weights = weights
+        self.source, self._rows = source, source.rows
+        self.weights = weights
         self._target = source.own.shape[1] - 1
-        self._as_candidate = self._target - len(weights)
+        self.as_candidate = self._target - len(weights)
         mean, count = source.mean, source.count
-        self._n = self._rows.total(count)
-        set_mean = self._rows.total(count * mean) / self._n
-        self._deviations = self._rows.deviations(count, mean)
-        to_target = self._deviations[..., -1:]
-        own = self._rows.pooled(self._deviations, self._deviations, source.own)
-        own = unless_constant(own, self._n, set_mean)
-        with_target = self._rows.pooled(self._deviations, to_target, source.with_target)
+        self.n = self._rows.total(count)
+        set_mean = self._rows.total(count * mean) / self.n
+        self.deviations = self._rows.deviations(count, mean)
+        to_target = self.deviations[..., -1:]
+        own = self._rows.pooled(self.deviations, self.deviations, source.own)
+        own = unless_constant(own, self.n, set_mean)
+        with_target = self._rows.pooled(self.deviations, to_target, source.with_target)
         # Kept together, so that one look-up serves a question.
-        self._columns = np.stack([set_mean, own, with_target])[..., None, :]
-        self._units_differ = not _all_alike(weights)
+        self.columns = np.stack([set_mean, own, with_target])[..., None, :]
+        self.units_differ = not _all_alike(weights)
+        self.typical_weight = _typical(weights)
 
     def _weights_in(self, unit: FloatArray, features: IntArray) -> FloatArray:
         """Weights of features in units of each unit, (len(unit), len(features))."""
-        weights = self._weights[features]
+        weights = self.weights[features]
         relative = weights / unit[:, None]
-        if not self._units_differ:
+        if not self.units_differ:
             return relative
         return np.where(weights > 0, np.clip(relative, SMALL, LARGE), 0.0)
 
     def _units(self, features: IntArray) -> FloatArray:
         """The weight that counts as 1 in a group that begins with each feature."""
-        weights = self._weights[features]
-        if weights.all():
-            return weights
-        varying = self._weights[self._weights > 0]
-        typical = np.exp(np.log(varying).mean()) if len(varying) else 1.0
-        return np.where(weights > 0, weights, typical)
+        weights = self.weights[features]
+        return np.where(weights > 0, weights, self.typical_weight)
 
     def alone(self, feature: int) -> SumGroup:
         """The group of one feature."""
-        features, nothing = np.array([feature]), np.zeros(self._source.count.shape)
-        unit, total = self._units(features), self._source.nothing()
+        features, nothing = np.array([feature]), np.zeros(self.source.count.shape)
+        unit, total = self._units(features), self.source.nothing()
         return self.joined(SumGroup(total, nothing, nothing, nothing, unit), features)
 
     def joined(self, group: SumGroup, features: IntArray) -> SumGroup:
         """The group with some features more."""
         chain = self._chain(group, features)
         mean, own, parts = (field[:, -1:] for field in chain.mean_own_parts)
-        return SumGroup(self._source.end(chain.links), mean, own, parts, chain.unit)
+        return SumGroup(self.source.end(chain.links), mean, own, parts, chain.unit)
 
     def _in_units_of(self, group: SumGroup, features: IntArray) -> SumGroup:
         """The group in units of the heaviest of some features, if heavier than its own."""
-        heaviest = self._weights[features].max()
-        if heaviest <= group.unit[0] or not self._units_differ:
+        heaviest = self.weights[features].max()
+        if heaviest <= group.unit[0] or not self.units_differ:
             return group
         factor = group.unit[0] / heaviest
         total, mean, own, parts, _ = group
@@ -136,12 +149,12 @@ class SumEvidence:
     def _chain(self, group: SumGroup, features: IntArray) -> SumChain:
         group = self._in_units_of(group, features)
         weights = self._weights_in(group.unit, features)[0]
-        links = self._source.chain(group.total, features, weights)
-        added = weights**2 * np.take(self._source.own, features, axis=1)
-        shifts = weights * np.take(self._source.mean, features, axis=1)
+        links = self.source.chain(group.total, features, weights)
+        added = weights**2 * np.take(self.source.own, features, axis=1)
+        shifts = weights * np.take(self.source.mean, features, axis=1)
         mean_own_parts = (
             group.mean + np.cumsum(shifts, axis=1),
-            self._source.growth(links, group.own),
+            self.source.growth(links, group.own),
             group.parts + np.cumsum(added, axis=1),
         )
         return SumChain(links, mean_own_parts, group.unit)
@@ -149,33 +162,33 @@ class SumEvidence:
     def pairs(self, group: SumGroup, candidates: IntArray) -> PairMoments:
         """Moments of the group with each candidate."""
         seen = self._seen_by(candidates)
-        rows = self._source.against(group.total, seen)[:, None]
+        rows = self.source.against(group.total, seen)[:, None]
         sums = SumsSeen(*group[1:4], rows, group.unit)
         return self._pairs(self._within_sets(sums, seen), candidates)
 
     def pairs_along(self, group: SumGroup, links: IntArray, candidates: IntArray) -> PairMoments:
         """Moments with each candidate, after each link of a chain has joined in turn."""
         chain, seen = self._chain(group, links), self._seen_by(candidates)
-        rows = self._source.against_each(chain.links, seen)
+        rows = self.source.against_each(chain.links, seen)
         sums = SumsSeen(*chain.mean_own_parts, rows, chain.unit)
         return self._pairs(self._within_sets(sums, seen), candidates)
 
     def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> PairMoments:
         """Moments of each of some features, alone, with each candidate."""
         unit = self._units(features)
-        weights = np.where(self._weights[features] > 0, 1.0, 0.0)
-        mean = weights * self._source.mean[:, features]
-        own = weights * self._source.own[:, features]
+        weights = np.where(self.weights[features] > 0, 1.0, 0.0)
+        mean = weights * self.source.mean[:, features]
+        own = weights * self.source.own[:, features]
         seen = self._seen_by(candidates)
-        rows = weights[:, None] * self._source.between(features, seen)
+        rows = weights[:, None] * self.source.between(features, seen)
         sums = SumsSeen(mean, own, own, rows, unit)
         return self._pairs(self._within_sets(sums, seen), candidates)
 
     def _seen_by(self, candidates: IntArray) -> IntArray:
         """The columns to look at: candidates, what they contribute if that differs, target."""
-        if self._as_candidate == 0:
+        if self.as_candidate == 0:
             return np.append(candidates, self._target)
-        return np.concatenate([candidates + self._as_candidate, candidates, [self._target]])
+        return np.concatenate([candidates + self.as_candidate, candidates, [self._target]])
 
     def pairs_in_turn(self, group: SumGroup, links: IntArray, candidates: IntArray) -> PairMoments:
         """Moments with each candidate, once the links before it have joined."""
@@ -183,17 +196,17 @@ class SumEvidence:
         after = np.searchsorted(links, candidates) - 1
         mean, own, parts = (field[:, after] for field in chain.mean_own_parts)
         after_seen = np.tile(after, len(seen) // len(candidates))
-        with_seen = self._source.against_in_turn(chain.links, after_seen, seen)
+        with_seen = self.source.against_in_turn(chain.links, after_seen, seen)
         target = np.array([self._target])
-        with_target = self._source.against_each(chain.links, target)[:, after, 0]
-        gaps = self._rows.deviations(self._source.count, mean)
+        with_target = self.source.against_each(chain.links, target)[:, after, 0]
+        gaps = self._rows.deviations(self.source.count, mean)
         gaps_seen = np.tile(gaps, len(seen) // len(candidates))
         sums = SumsWithin(
-            u=(self._rows.total(self._source.count * mean) / self._n)[..., None, :],
+            u=(self._rows.total(self.source.count * mean) / self.n)[..., None, :],
             uu=self._rows.pooled(gaps, gaps, own)[..., None, :],
             parts=self._rows.total(parts)[..., None, :],
-            rows=self._rows.pooled(gaps_seen, self._deviations[..., seen], with_seen)[..., None, :],
-            uy=self._rows.pooled(gaps, self._deviations[..., target], with_target)[..., None, :],
+            rows=self._rows.pooled(gaps_seen, self.deviations[..., seen], with_seen)[..., None, :],
+            uy=self._rows.pooled(gaps, self.deviations[..., target], with_target)[..., None, :],
             unit=chain.unit,
         )
         return self._pairs(sums, candidates)
@@ -202,25 +215,25 @@ class SumEvidence:
         if self._rows.is_one:
             mean, own, parts, rows = (field[0] for field in sums[:4])
         else:
-            gaps = self._rows.deviations(self._source.count, sums.mean)
-            mean = self._rows.total(self._source.count * sums.mean) / self._n
+            gaps = self._rows.deviations(self.source.count, sums.mean)
+            mean = self._rows.total(self.source.count * sums.mean) / self.n
             own = self._rows.pooled(gaps, gaps, sums.own)
             parts = self._rows.total(sums.parts)
-            rows = self._rows.pooled_crosswise(gaps, self._deviations[..., seen], sums.rows)
+            rows = self._rows.pooled_crosswise(gaps, self.deviations[..., seen], sums.rows)
         mean, own, parts = mean[..., None], own[..., None], parts[..., None]
         return SumsWithin(mean, own, parts, rows[..., :-1], rows[..., -1:], sums.unit)
 
     def _pairs(self, sums: SumsWithin, candidates: IntArray) -> PairMoments:
         m = len(candidates)
-        mean, own, with_target = np.take(self._columns, self._seen_by(candidates), axis=-1)
+        mean, own, with_target = np.take(self.columns, self._seen_by(candidates), axis=-1)
         uu = without_rounding(sums.uu, sums.parts)
-        contributed = slice(m) if self._as_candidate == 0 else slice(m, -1)
-        with_contributed = sums.rows if self._as_candidate == 0 else sums.rows[..., m:]
+        contributed = slice(m) if self.as_candidate == 0 else slice(m, -1)
+        with_contributed = sums.rows if self.as_candidate == 0 else sums.rows[..., m:]
         weights = self._weights_in(sums.unit, candidates)
         added = weights**2 * own[..., contributed]
         merged = uu + added + 2 * weights * with_contributed
         return PairMoments(
-            n=self._n[..., None],
+            n=self.n[..., None],
             u=sums.u,
             v=mean[..., :m],
             w=sums.u + weights * mean[..., contributed],
@@ -236,6 +249,12 @@ class SumEvidence:
         )
 
 
+def _typical(weights: FloatArray) -> float:
+    """The geometric mean of those that are positive."""
+    varying = weights[weights > 0]
+    return float(np.exp(np.log(varying).mean())) if len(varying) else 1.0
+
+
 def _all_alike(weights: FloatArray) -> bool:
     """Whether all weights are positive and so near each other that ratios have squares."""
-    return bool(len(weights) and weights.min() > SMALL * weights.max())
+    return len(weights) == 0 or bool(weights.min() > SMALL * weights.max())

@@ -1,0 +1,142 @@
+"""Compiled searches decide like those in numpy, question by question, and go where they can go."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.model_selection import KFold, ShuffleSplit
+
+from coterie import compiled, coordinates_to_graph
+from coterie.aggregations import AGGREGATIONS
+from coterie.criteria import GenLin, Lin, NonLin
+from coterie.gathering import Means, gathered
+from coterie.grouping import SEARCHES, MergeQuestion
+from coterie.search import NO_LIMITS, Limits
+from coterie.statistics import RowSets
+
+pytest.importorskip("numba")
+
+CRITERIA = {
+    "in-sample": NonLin(1e-2),
+    "held-out": NonLin(1e-2, held_out=True),
+    "general": GenLin(0.8, 1.0),
+    "bivariate": GenLin(0.7, 0.25, "bivariate"),
+    "linear": Lin(),
+    "endless": NonLin(np.inf),
+}
+
+
+@pytest.fixture(autouse=True)
+def from_the_first_feature_on(monkeypatch):
+    monkeypatch.setattr(compiled, "FEWEST_FEATURES", 0)
+
+
+def problem(seed, n_samples=40, n_features=12, shift=0.0):
+    rng = np.random.default_rng(seed)
+    factors = rng.normal(size=(n_samples, 3))
+    X = factors @ rng.normal(size=(3, n_features)) + 0.4 * rng.normal(size=(n_samples, n_features))
+    return X + shift, X @ rng.normal(size=n_features) + rng.normal(size=n_samples)
+
+
+def rows_for(criterion, n_samples, seed=0):
+    if not getattr(criterion, "held_out", False):
+        return RowSets.all_rows()
+    splitter = [
+        KFold(4),
+        KFold(3, shuffle=True, random_state=seed),
+        ShuffleSplit(3, random_state=1),
+    ]
+    return RowSets.of_splits(splitter[seed % 3].split(np.empty(n_samples)), n_samples)
+
+
+def both(search, evidence, criterion, limits=NO_LIMITS):
+    ours = compiled.compiled_search(search, evidence, criterion, limits)
+    assert ours is not None
+    return ours, SEARCHES[search](MergeQuestion(evidence, criterion), limits)
+
+
+def assert_same(ours, theirs):
+    (partition, trace), (expected, told) = ours, theirs
+    assert [g.tolist() for g in partition.groups] == [g.tolist() for g in expected.groups]
+    for field in ("group", "candidate", "accepted"):
+        np.testing.assert_array_equal(trace[field], told[field])
+    for field in ("price", "allowance"):
+        np.testing.assert_allclose(trace[field], told[field], rtol=1e-8, atol=1e-11)
+
+
+@pytest.mark.parametrize("engine", ["gram", "columns"])
+@pytest.mark.parametrize("criterion", CRITERIA.values(), ids=CRITERIA)
+@pytest.mark.parametrize("search", SEARCHES)
+@given(seed=st.integers(0, 10**6))
+def test_every_question_is_asked_and_answered_alike(search, criterion, engine, seed):
+    X, y = problem(seed)
+    rows = rows_for(criterion, len(X), seed)
+    evidence = gathered(X, y, AGGREGATIONS["mean"], rows, Means(engine))
+    assert_same(*both(search, evidence, criterion))
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_squares_are_looked_up_too(search):
+    X, y = problem(1)
+    rows = RowSets.all_rows()
+    evidence = gathered(X, y, AGGREGATIONS["sum_of_squares"], rows, Means("gram"))
+    assert_same(*both(search, evidence, NonLin(0.05)))
+
+
+@pytest.mark.parametrize("engine", ["gram", "columns"])
+@pytest.mark.parametrize("search", SEARCHES)
+def test_constants_far_columns_and_wild_units(search, engine):
+    X, y = problem(2, shift=1e5)
+    X[:, 3] = 7.0
+    X[:, 5] *= 1e-120
+    X[:, 8] *= 1e120
+    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means(engine))
+    assert_same(*both(search, evidence, NonLin(0.05)))
+
+
+@pytest.mark.parametrize("engine", ["gram", "columns"])
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("size", [None, 1, 2, 3])
+def test_limits_are_kept(search, engine, size):
+    X, y = problem(3)
+    graph = coordinates_to_graph(np.arange(12)[:, None], distance=1)
+    for limits in (Limits(None, size), Limits(graph, size)):
+        evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means(engine))
+        assert_same(*both(search, evidence, NonLin(0.3), limits))
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_single_precision_columns_are_read_as_they_are(search):
+    X, y = problem(4)
+    X = X.astype(np.float32)
+    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means("columns"))
+    assert_same(*both(search, evidence, NonLin(0.02)))
+
+
+def test_what_it_cannot_do_it_leaves_to_numpy():
+    X, y = problem(5)
+    rows = RowSets.all_rows()
+
+    def answer(aggregation, engine="auto", criterion=CRITERIA["linear"], copies=None):
+        evidence = gathered(X, y, AGGREGATIONS[aggregation], rows, Means(engine))
+        return compiled.compiled_search("best", evidence, criterion, NO_LIMITS, copies)
+
+    assert answer("max") is None
+    assert answer("sum_of_squares", engine="columns") is None
+    assert answer("mean", criterion=object()) is None
+    assert answer("mean", copies=np.array([1, 2, 2, *range(3, 12)])) is None
+    assert answer("mean", copies=np.arange(1, 13)) is not None
+
+
+def test_few_features_are_left_to_numpy(monkeypatch):
+    monkeypatch.setattr(compiled, "FEWEST_FEATURES", 13)
+    X, y = problem(6)
+    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+    assert compiled.compiled_search("forward", evidence, NonLin(0.1), NO_LIMITS) is None
+
+
+def test_without_numba_nothing_is_compiled(monkeypatch):
+    monkeypatch.setattr(compiled, "numba_is_installed", lambda: False)
+    X, y = problem(7)
+    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+    assert compiled.compiled_search("forward", evidence, NonLin(0.1), NO_LIMITS) is None
