@@ -44,31 +44,57 @@ def write(path: str, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
 
 
 def fit_wide(path: str, tolerance: float) -> dict[str, float]:
-    """Fit forward on such data: passes over X, and peak memory in units of X."""
+    """Fit forward on such data: passes over X, and peak memory in units of X.
+
+    Compiled code is loaded before, as scikit-learn is: neither is memory of the data.
+    """
     from coterie import NonLinCFA
 
     X, y = np.load(Path(path) / "X.npy"), np.load(Path(path) / "y.npy")
+    NonLinCFA(tolerance, cv=None, search="forward", engine="columns").fit(X[:, :100], y)
     v = np.ones(len(X), dtype=np.float32)
     one_pass = seconds(lambda: v @ X, repeats=9)
     size = X.nbytes / 2**20
     before = forget_peak()
     start = time.perf_counter()
     reducer = NonLinCFA(tolerance, cv=None, search="forward").fit(X, y)
-    taken = time.perf_counter() - start
+    first = time.perf_counter() - start
+    peak = (memory_mb("VmHWM") - before + size) / size
+    taken = min(first, seconds(lambda: reducer.fit(X, y), repeats=2))
     return {
         "seconds": taken,
         "pass": one_pass,
         "passes": taken / one_pass,
         "groups": reducer.n_groups_,
-        "peak_over_X": (memory_mb("VmHWM") - before + size) / size,
+        "peak_over_X": peak,
     }
 
 
+def fit_small(with_numba: bool) -> dict[str, float]:
+    """Fit 2,000 x 100 in 5 folds: the first call of a process, the tenth, and Ward's."""
+    from sklearn.cluster import FeatureAgglomeration
+
+    from coterie import NonLinCFA, compiled
+    from coterie.datasets import make_paper_data
+
+    if not with_numba:
+        compiled.FEWEST_FEATURES = sys.maxsize
+    X, y = make_paper_data(100, n_samples=2000)
+    fit = NonLinCFA(1e-3).fit
+    times = [seconds(lambda: fit(X, y), repeats=1) for _ in range(20)]
+    ward = seconds(lambda: FeatureAgglomeration(20).fit(X), repeats=20)
+    return {"first": times[0], "best": min(times), "ward": ward}
+
+
 def fit_method(path: str, name: str) -> dict[str, float]:
-    """Fit a method: seconds, and peak memory beyond that of the data."""
+    """Fit a method: seconds, and peak memory beyond that of the data.
+
+    It fits a corner of the data before, so that what it imports is loaded.
+    """
     from peers import METHODS
 
     X, y = np.load(Path(path) / "X.npy"), np.load(Path(path) / "y.npy")
+    METHODS[name](X[:500, :80], y[:500])
     before = forget_peak()
     start = time.perf_counter()
     METHODS[name](X, y)
@@ -82,7 +108,9 @@ def import_time(module: str) -> dict[str, float]:
     return {"seconds": time.perf_counter() - start}
 
 
-JOBS = {j.__name__: j for j in (make_wide, make_paper, fit_wide, fit_method, import_time)}
+JOBS = {
+    j.__name__: j for j in (make_wide, make_paper, fit_wide, fit_small, fit_method, import_time)
+}
 
 if __name__ == "__main__":
     print(json.dumps(JOBS[sys.argv[1]](**json.loads(sys.argv[2]))))

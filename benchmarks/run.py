@@ -10,10 +10,11 @@ import json
 import platform
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from sklearn.cluster import FeatureAgglomeration
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
@@ -21,7 +22,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
 from measure import in_own_process, seconds, wide_data
 from peers import METHODS, OURS
 
-from coterie import NonLinCFA
+from coterie import NonLinCFA, compiled
 from coterie.datasets import make_paper_data
 
 
@@ -57,23 +58,35 @@ class Table:
         return "\n".join(lines) + "\n"
 
 
+@contextmanager
+def numpy_alone() -> Iterator[None]:
+    """Leave the compiled searches aside."""
+    fewest = compiled.FEWEST_FEATURES
+    compiled.FEWEST_FEATURES = sys.maxsize
+    try:
+        yield
+    finally:
+        compiled.FEWEST_FEATURES = fewest
+
+
 def against_one_product(table: Table, n_features: int, limits: dict[str, float]) -> None:
     X, y = make_paper_data(n_features, noise=n_features / 10, n_samples=2000)
-    product = seconds(lambda: X.T @ X, repeats=9)
+    product = seconds(lambda: X.T @ X, repeats=15)
     for name, fit in OURS.items():
         limit = next(limit for word, limit in limits.items() if word in name)
-        ratio = seconds(lambda fit=fit: fit(X, y)) / product
-        table.add(f"{name}, 2,000 x {n_features:,}", ratio, "x one X'X", limit)
+        ratio = seconds(lambda fit=fit: fit(X, y), repeats=9) / product
+        with numpy_alone():
+            alone = seconds(lambda fit=fit: fit(X, y)) / product
+        what = f"{name}, 2,000 x {n_features:,}"
+        table.add(what, ratio, "x one X'X", limit, f"numpy alone {alone:.3g}")
 
 
 def small_data(table: Table) -> None:
-    X, y = make_paper_data(100, n_samples=2000)
-    reducer = NonLinCFA(1e-3)
-    first = seconds(lambda: reducer.fit(X, y), repeats=1)
-    ours = seconds(lambda: reducer.fit(X, y), repeats=15)
-    ward = seconds(lambda: FeatureAgglomeration(20).fit(X), repeats=15)
-    table.add("NonLin 5-fold, restart, 2,000 x 100", ours / ward, "x Ward", 2)
-    table.add("its first call", first / ours, "x its best call", None)
+    for compiler, limit in (("", 2), (", numpy alone", None)):
+        result = in_own_process("fit_small", with_numba=not compiler)
+        what = f"NonLin 5-fold, restart, 2,000 x 100{compiler}"
+        note = "{best:.2g} s; the first call of a process {first:.2g} s".format(**result)
+        table.add(what, result["best"] / result["ward"], "x Ward", limit, note)
 
 
 def against_the_oracle(table: Table) -> None:
@@ -81,7 +94,7 @@ def against_the_oracle(table: Table) -> None:
     from sklearn.model_selection import KFold
 
     X, y = make_paper_data(100, n_samples=2000)
-    ours = seconds(lambda: NonLinCFA(1e-3).fit(X, y))
+    ours = seconds(lambda: NonLinCFA(1e-3).fit(X, y), repeats=15)
     judge = oracle.nonlin_held_out(1e-3, list(KFold(5).split(X)))
     groups: list[object] = []
     slow = seconds(
@@ -176,11 +189,12 @@ def transform(table: Table, quick: bool) -> None:
 
 
 def imports(table: Table) -> None:
-    ours, theirs = (
-        min(in_own_process("import_time", module=m)["seconds"] for _ in range(5))
-        for m in ("coterie", "sklearn")
-    )
-    table.add("import coterie", ours / theirs, "x import sklearn", 1.2)
+    times = {"coterie": [], "sklearn": []}
+    for _ in range(9):
+        for module, taken in times.items():
+            taken.append(in_own_process("import_time", module=module)["seconds"])
+    ratio = min(times["coterie"]) / min(times["sklearn"])
+    table.add("import coterie", ratio, "x import sklearn", 1.2)
 
 
 def plots(curves: dict[str, list[list[float]]], path: Path) -> None:
@@ -227,7 +241,9 @@ def main() -> None:
     transform(table, options.quick)
     imports(table)
     methods = all_methods(options.quick)
-    versions = {m: __import__(m).__version__ for m in ("numpy", "scipy", "sklearn", "coterie")}
+    versions = {
+        m: __import__(m).__version__ for m in ("numpy", "scipy", "sklearn", "numba", "coterie")
+    }
     results = {
         "python": platform.python_version(),
         "versions": versions,

@@ -3,6 +3,9 @@
 A merge is accepted when its price does not exceed its allowance.
 """
 
+# First, and from here: deep in a chain of imports scikit-learn takes longer to load.
+import sklearn  # noqa: F401
+
 from coterie import datasets, theory
 from coterie.estimators import GenLinCFA, LinCFA, NonLinCFA
 from coterie.neighbours import coordinates_to_graph

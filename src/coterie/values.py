@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.intp]
@@ -47,9 +47,9 @@ class Partition:
     groups: tuple[IntArray, ...]
 
     @classmethod
-    def of(cls, groups: Iterable[Iterable[int]]) -> Partition:
+    def of(cls, groups: Iterable[ArrayLike]) -> Partition:
         """Partition of these groups, their members sorted."""
-        sorted_groups = (np.sort(np.fromiter(group, dtype=np.intp)) for group in groups)
+        sorted_groups = (np.sort(np.asarray(group, dtype=np.intp)) for group in groups)
         return cls(tuple(sorted(sorted_groups, key=lambda group: int(group[0]))))
 
     @property

@@ -8,8 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
+from threadpoolctl import threadpool_limits
 
-from coterie import GenLinCFA, LinCFA, NonLinCFA
+from coterie import GenLinCFA, LinCFA, NonLinCFA, compiled
 
 SEEDS = st.integers(0, 2**20)
 SEARCHES = st.sampled_from(["forward", "restart", "best"])
@@ -249,6 +250,24 @@ def test_both_engines_decide_the_same(reducer, seed, search, dtype):
     assert (columns.labels_ == labels).all()
     assert (columns.trace_.candidate == trace.candidate).all()
     np.testing.assert_allclose(columns.trace_.price, trace.price, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["gram", "columns"])
+@pytest.mark.parametrize("fewest", [0, 10**6], ids=["compiled", "numpy"])
+def test_the_number_of_threads_decides_nothing(monkeypatch, engine, fewest):
+    monkeypatch.setattr(compiled, "FEWEST_FEATURES", fewest)
+    # So large that the products are shared out between threads.
+    X, y = problem(3, n_samples=700, n_features=650)
+    reducer = NonLinCFA(1e-3, cv=3, engine=engine)
+    traces = []
+    for threads in (1, 2, 3):
+        with threadpool_limits(threads):
+            traces.append(reducer.fit(X, y).trace_)
+    for trace in traces[1:]:
+        np.testing.assert_array_equal(
+            trace[["group", "candidate", "accepted"]], traces[0][["group", "candidate", "accepted"]]
+        )
+        np.testing.assert_allclose(trace.price, traces[0].price, rtol=1e-8, atol=1e-12)
 
 
 def test_the_matrix_is_taken_only_where_it_fits():

@@ -240,6 +240,7 @@ def ask(
     weights, unit, seen, total = sums.weights, group.unit[0], group.seen, group.total
     n, membership, columns, deviations = sums.n, sums.membership, sums.columns, sums.deviations
     arrays = (n, membership, columns, deviations, group.within, group.gaps, seen)
+    asked, prices, allowances, accepted = log
     n_splits = len(n) // 2
     looked_up = sums.scatters.shape[0] > 0
     for feature in candidates:
@@ -270,10 +271,8 @@ def ask(
                 price, allowance = bias_and_variance(pairs)
             else:
                 price = explained_apart(pairs, rule.curvature, rule.is_general)
-        log.candidates[n_asked] = feature
-        log.price[n_asked] = price
-        log.allowance[n_asked] = allowance
-        log.accepted[n_asked] = price <= allowance
+        asked[n_asked], accepted[n_asked] = feature, price <= allowance
+        prices[n_asked], allowances[n_asked] = price, allowance
         n_asked += 1
         if until_accepted and price <= allowance:
             break

@@ -36,12 +36,12 @@ def in_order(sums: Sums, rule: Rule, limits: Limits, *, restart: bool) -> tuple[
     free = np.arange(len(sums.weights))
     is_free = np.ones(len(free), dtype=np.bool_)
     bounds = _bounds(limits, len(free))
-    groups: list[list[int]] = []
+    groups: list[IntArray] = []
     decisions: list[Decision] = []
     while len(free):
         members, log = grown_in_order(sums, rule, bounds, free, restart)
         decisions.append(_decision(int(free[0]), log))
-        groups.append(members.tolist())
+        groups.append(members)
         is_free[members] = False
         free = free[is_free[free]]
     return outcome(groups, decisions)
@@ -57,12 +57,12 @@ def grown_in_order(
 ) -> tuple[IntArray, Log]:
     """The members of the group that the first free feature opens, and what the others were told."""
     group = alone(sums, free[0])
-    touched = np.zeros(len(sums.weights), dtype=np.bool_)
+    touched = np.zeros(len(bounds.indptr), dtype=np.bool_)
     touch(bounds, touched, free[0])
     members = free.copy()
     n_members = 1
-    log, n_asked = empty_log(2 * len(free)), 0
-    waiting = free[1:]
+    log, n_asked = empty_log(len(free)), 0
+    waiting = free[1:].copy()
     while n_members < bounds.max_group_size:
         candidates = reachable(bounds, touched, waiting)
         if n_asked + len(candidates) > len(log.price):
@@ -102,13 +102,15 @@ def reachable(bounds: Bounds, touched: BoolArray, candidates: IntArray) -> IntAr
 
 @kernel
 def left_over(waiting: IntArray, winner: int, restart: bool) -> IntArray:
-    """Who may still be asked: all but the winner, or all after it."""
-    kept, n_kept = np.empty_like(waiting), 0
-    for candidate in waiting:
-        if candidate > winner or (restart and candidate < winner):
-            kept[n_kept] = candidate
-            n_kept += 1
-    return kept[:n_kept]
+    """Who may still be asked: all but the winner, or all after it; those before it move up."""
+    place = 0
+    while waiting[place] != winner:
+        place += 1
+    if not restart:
+        return waiting[place + 1 :]
+    for i in range(place, 0, -1):
+        waiting[i] = waiting[i - 1]
+    return waiting[1:]
 
 
 @kernel
@@ -126,7 +128,7 @@ def those(mask: BoolArray) -> IntArray:
 def empty_log(length: int) -> Log:
     """Room for so many decisions."""
     return Log(
-        np.empty(length, dtype=np.intp),
+        np.empty(length, dtype=np.int32),
         np.empty(length),
         np.empty(length),
         np.empty(length, dtype=np.bool_),
@@ -147,13 +149,12 @@ def longer(log: Log, more: int) -> Log:
 
 @kernel
 def shortened(log: Log, length: int) -> Log:
-    """The part of a log that has been written, in memory of its own."""
-    return Log(
-        log.candidates[:length].copy(),
-        log.price[:length].copy(),
-        log.allowance[:length].copy(),
-        log.accepted[:length].copy(),
-    )
+    """The part of a log that has been written; in memory of its own, where much was not."""
+    price, allowance = log.price[:length], log.allowance[:length]
+    candidates, accepted = log.candidates[:length], log.accepted[:length]
+    if 2 * length > len(log.price):
+        return Log(candidates, price, allowance, accepted)
+    return Log(candidates.copy(), price.copy(), allowance.copy(), accepted.copy())
 
 
 class Openings(NamedTuple):
@@ -172,14 +173,14 @@ def best(sums: Sums, rule: Rule, limits: Limits) -> tuple[Partition, Trace]:
     free: BoolArray = np.ones(n_features, dtype=np.bool_)
     openings = Openings(np.zeros(n_features, dtype=np.intp), *np.empty((3, n_features)))
     find_partners(sums, rule, bounds, free, np.arange(n_features), openings)
-    groups: list[list[int]] = []
+    groups: list[IntArray] = []
     decisions: list[Decision] = []
     while (seed := next_opening(sums, rule, bounds, free, openings)) >= 0:
         members, log = grown_best(sums, rule, bounds, free, openings, seed)
         decisions.append(_decision(seed, log))
-        groups.append(members.tolist())
+        groups.append(members)
     for feature in np.flatnonzero(free).tolist():
-        groups.append([feature])
+        groups.append(np.array([feature]))
         if openings.net[feature] < np.inf:
             decisions.append(_told_last(openings, feature))
     return outcome(groups, decisions)
@@ -219,7 +220,7 @@ def find_partners(
         out.net[seed] = np.inf
         if bounds.max_group_size == 1:
             continue
-        touched = np.zeros(len(free), dtype=np.bool_)
+        touched = np.zeros(len(bounds.indptr), dtype=np.bool_)
         touch(bounds, touched, seed)
         was_free, free[seed] = free[seed], False
         candidates = reachable(bounds, touched, those(free))
@@ -268,7 +269,7 @@ def grown_best(
 ) -> tuple[IntArray, Log]:
     """Open a group and let in the cheapest until none is admissible; members are free no more."""
     group = alone(sums, seed)
-    touched = np.zeros(len(free), dtype=np.bool_)
+    touched = np.zeros(len(bounds.indptr), dtype=np.bool_)
     touch(bounds, touched, seed)
     members = np.empty(len(free), dtype=np.intp)
     members[0], n_members = seed, 1

@@ -91,16 +91,13 @@ def _about_columns(evidence: SumEvidence) -> tuple[Any, ...]:
     n_batches, n_columns = source.mean.shape
     columns = evidence.columns.reshape(3, -1, n_columns)
     n_sets = columns.shape[1]
-    deviations = np.zeros((n_columns, n_sets, n_batches))
-    if not source.rows.is_one:
-        flat = evidence.deviations.reshape(n_sets, n_batches, n_columns)
-        deviations[:] = np.moveaxis(flat, -1, 0)
+    deviations = evidence.deviations.reshape(n_sets, n_batches, n_columns)
     arrays = (
         evidence.n.reshape(n_sets),
         source.rows.membership.reshape(n_sets, n_batches),
         source.count[:, 0],
         columns.T,
-        deviations,
+        np.moveaxis(deviations, -1, 0),
         source.mean.T,
         source.own.T,
         evidence.weights,

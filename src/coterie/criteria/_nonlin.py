@@ -42,14 +42,16 @@ def given_up(apart: FloatArray, merged: FloatArray) -> FloatArray:
 
 def in_sample_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
     """R2 of the target on (u, v), and on w, over the rows of the fit."""
-    slope = pairs.uv * ratio(1.0, pairs.uu)
+    # Divisions are slow, and these two are the same for all candidates.
+    per_uu, per_yy = ratio(1.0, pairs.uu), 1.0 / pairs.yy
+    slope = pairs.uv * per_uu
     # What v adds is what is left of it beside u, as far as that is more than rounding.
     rest: FloatArray = pairs.vv - slope * pairs.uv
     rest = where(rest > COLLINEAR * pairs.vv, rest, np.inf)
     with_rest = pairs.vy - slope * pairs.uy
-    apart = ratio(pairs.uy**2, pairs.uu) + with_rest**2 / rest
+    apart = pairs.uy**2 * per_uu + with_rest**2 / rest
     merged = ratio(pairs.wy**2, pairs.ww)
-    return apart / pairs.yy, merged / pairs.yy
+    return apart * per_yy, merged * per_yy
 
 
 def held_out_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from coterie.values import Decision, IntArray, Partition, Trace, Verdict, trace_of
@@ -133,7 +135,7 @@ class Group:
         return self._question.judge_in_turn(self.state, links, candidates)
 
 
-def outcome(groups: list[list[int]], decisions: list[Decision]) -> tuple[Partition, Trace]:
+def outcome(groups: Iterable[ArrayLike], decisions: list[Decision]) -> tuple[Partition, Trace]:
     """Partition into these groups, and the trace of these decisions."""
     partition = Partition.of(groups)
     return partition, trace_of(decisions, partition)
