@@ -202,6 +202,7 @@ def plots(curves: dict[str, list[list[float]]], path: Path) -> None:
 
     mpl.use("agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator
 
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
     titles = {
@@ -213,10 +214,10 @@ def plots(curves: dict[str, list[list[float]]], path: Path) -> None:
         points = np.array(curve)
         axis.loglog(points[:, 0], points[:, 1], "o-", color="#0072B2")
         axis.set(xlabel=titles[name], ylabel="seconds" if name == "n" else "")
-        axis.xaxis.set_major_formatter("{x:,.0f}")
-        axis.yaxis.set_major_formatter("{x:g}")
-        axis.xaxis.set_minor_formatter("")
-        axis.yaxis.set_minor_formatter("")
+        for side, form in ((axis.xaxis, "{x:,.0f}"), (axis.yaxis, "{x:g}")):
+            side.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            side.set_major_formatter(form)
+            side.set_minor_formatter("")
         axis.grid(True, which="both", color="#e8e8e8")
         axis.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=130)
