@@ -21,7 +21,9 @@ MAY_IMPORT = {
     "neighbours": {"values"},
     "gathering": {"values", "statistics", "aggregations"},
     "compiled": {"values", "statistics", "criteria", "search"},
+    "units": {"values", "search"},
     "grouping": {
+        "units",
         "values",
         "statistics",
         "aggregations",
@@ -31,6 +33,7 @@ MAY_IMPORT = {
         "compiled",
     },
     "estimators": {
+        "units",
         "values",
         "statistics",
         "aggregations",
@@ -39,7 +42,9 @@ MAY_IMPORT = {
         "search",
         "grouping",
     },
-    "__init__": {"datasets", "theory", "estimators", "neighbours"},
+    "resampling": {"values", "estimators"},
+    "tuning": {"values", "criteria", "grouping", "estimators"},
+    "__init__": {"datasets", "theory", "estimators", "neighbours", "resampling", "tuning"},
 }
 
 

@@ -30,7 +30,16 @@ def test_every_public_thing_has_an_example_that_runs(name, thing):
     assert ">>>" in inspect.getdoc(thing), f"{name} has no example"
 
 
-@pytest.mark.parametrize("estimator", [coterie.NonLinCFA, coterie.GenLinCFA, coterie.LinCFA])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        coterie.NonLinCFA,
+        coterie.GenLinCFA,
+        coterie.LinCFA,
+        coterie.NonLinCFACV,
+        coterie.GenLinCFACV,
+    ],
+)
 def test_every_parameter_is_documented(estimator):
     doc = inspect.getdoc(estimator)
     for parameter in estimator().get_params():

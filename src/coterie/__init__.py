@@ -9,15 +9,21 @@ import sklearn  # noqa: F401
 from coterie import datasets, theory
 from coterie.estimators import GenLinCFA, LinCFA, NonLinCFA
 from coterie.neighbours import coordinates_to_graph
+from coterie.resampling import stability
+from coterie.tuning import GenLinCFACV, NonLinCFACV, tolerance_path
 
 __version__ = "0.1.0"
 
 __all__ = [
     "GenLinCFA",
+    "GenLinCFACV",
     "LinCFA",
     "NonLinCFA",
+    "NonLinCFACV",
     "__version__",
     "coordinates_to_graph",
     "datasets",
+    "stability",
     "theory",
+    "tolerance_path",
 ]

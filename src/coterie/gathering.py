@@ -77,6 +77,8 @@ def gathered(
     aggregation: Aggregation,
     rows: RowSets,
     means: Means,
+    *,
+    signs: bool = False,
 ) -> Evidence[Any]:
     """Evidence about groups of these columns.
 
@@ -87,6 +89,8 @@ def gathered(
     aggregation : Aggregation
     rows : RowSets
     means : Means
+    signs : bool, default=False
+        Whether features may join a sum with a minus.
     """
     standard_target = standardised(target[:, None])
     if not isinstance(aggregation, Additive):
@@ -94,21 +98,21 @@ def gathered(
     n_features = columns.shape[1]
     n_columns = n_features * (1 if isinstance(aggregation, LinearSum) else 2) + 1
     if means.allow_gram(len(columns), n_columns, rows):
-        return _looked_up(columns, standard_target, aggregation, rows)
+        return _looked_up(columns, standard_target, aggregation, rows, signs)
     contribution = None if isinstance(aggregation, LinearSum) else aggregation.contribution
     source = ColumnSource(
         _within_reach(columns) if contribution else columns, contribution, standard_target, rows
     )
-    return SumEvidence(source, source.spread[:n_features])
+    return SumEvidence(source, source.spread[:n_features], signs=signs)
 
 
 def _looked_up(
-    columns: FloatArray, target: Standardised, aggregation: Additive, rows: RowSets
+    columns: FloatArray, target: Standardised, aggregation: Additive, rows: RowSets, signs: bool
 ) -> SumEvidence:
     if isinstance(aggregation, LinearSum) and columns.dtype == np.float64:
         as_they_are = GramSource.of_columns(columns, target.values[:, 0], rows)
         if as_they_are is not None:
-            return SumEvidence(as_they_are, np.ones(columns.shape[1]))
+            return SumEvidence(as_they_are, np.ones(columns.shape[1]), signs=signs)
     n_samples, n_features = columns.shape
     layers = 1 if isinstance(aggregation, LinearSum) else 2
     table = np.empty((n_samples, layers * n_features + 1))
@@ -118,7 +122,7 @@ def _looked_up(
         contributed = aggregation.contribution(columns)
         contributions = standardised(contributed, out=table[:, :n_features])
     table[:, -1:] = target.values
-    return SumEvidence(GramSource.of_table(table, rows), contributions.spread)
+    return SumEvidence(GramSource.of_table(table, rows), contributions.spread, signs=signs)
 
 
 def _running(

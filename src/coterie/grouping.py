@@ -17,8 +17,17 @@ from coterie.compiled import compiled_search
 from coterie.criteria import Criterion
 from coterie.gathering import Means, gathered
 from coterie.search import Limits, Question, best, forward, restart
-from coterie.statistics import Evidence, PairMoments, RowSets
-from coterie.values import FloatArray, IntArray, Partition, Trace, Verdict, reordered
+from coterie.statistics import Evidence, PairMoments, RowSets, SumEvidence
+from coterie.units import Units
+from coterie.values import (
+    FloatArray,
+    IntArray,
+    Partition,
+    Trace,
+    Verdict,
+    in_order_of_joining,
+    reordered,
+)
 
 Search = Callable[[Question[Any], Limits], tuple[Partition, Trace]]
 # Multiplications in a matrix of all pairs that is too small to be worth several threads.
@@ -86,47 +95,78 @@ class MergeQuestion:
         return Verdict(*(np.concatenate(parts, axis=-1) for parts in zip(*verdicts, strict=True)))
 
 
-def grouped(
+@dataclass(frozen=True)
+class Groupable:
+    """Columns made ready to be grouped, by one criterion or by many.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    search : {"forward", "restart", "best"}
+    limits : Limits
+    order, copies : ndarray of shape (n_features,) or None
+        The order in which the best search takes the features, and which of them are copies.
+    units : Units or None
+        What the features of the search consist of.
+    """
+
+    evidence: Evidence[Any]
+    search: str
+    limits: Limits
+    order: IntArray | None = None
+    copies: IntArray | None = None
+    units: Units | None = None
+
+    def by(self, criterion: Criterion) -> tuple[Partition, Trace]:
+        """Partition the columns, and tell how it came about."""
+        with few_threads(self.evidence.is_light):
+            outcome = compiled_search(
+                self.search, self.evidence, criterion, self.limits, self.copies
+            ) or self._asked(MergeQuestion(self.evidence, criterion))
+        if isinstance(self.evidence, SumEvidence) and self.evidence.signs:
+            outcome = _signed(self.evidence, *outcome)
+        if self.order is not None:
+            outcome = reordered(*outcome, self.order)
+        return outcome if self.units is None else self.units.told(*outcome)
+
+    def _asked(self, question: MergeQuestion) -> tuple[Partition, Trace]:
+        if self.search == "best":
+            return best(question, self.limits, self.copies)
+        return SEARCHES[self.search](question, self.limits)
+
+
+def groupable(
     columns: FloatArray,
     target: FloatArray,
     *,
     aggregation: Aggregation,
-    criterion: Criterion,
     search: str,
     rows: RowSets,
     limits: Limits,
     means: Means,
-) -> tuple[Partition, Trace]:
-    """Partition the columns, and tell how it came about."""
+    signs: bool = False,
+    units: Units | None = None,
+) -> Groupable:
+    """Gather what must be known about columns to group them."""
+    if units is not None:
+        columns, limits = units.sums(columns), units.limits(limits)
     with few_threads(columns.size * columns.shape[1] < LIGHT):
-        if search == "best":
-            return _best(columns, target, aggregation, criterion, rows, limits, means)
-        evidence = gathered(columns, target, aggregation, rows, means)
-        with few_threads(evidence.is_light):
-            return compiled_search(search, evidence, criterion, limits) or SEARCHES[search](
-                MergeQuestion(evidence, criterion), limits
-            )
+        if search != "best":
+            evidence = gathered(columns, target, aggregation, rows, means, signs=signs)
+            return Groupable(evidence, search, limits, units=units)
+        # In an order of their own, whatever order they came in.
+        order, copies = order_by_content(columns)
+        in_order, means = np.take(columns, order, axis=1), means.for_all_pairs()
+        evidence = gathered(in_order, target, aggregation, rows, means, signs=signs)
+        return Groupable(evidence, search, limits.reordered(order), order, copies, units)
 
 
-def _best(
-    columns: FloatArray,
-    target: FloatArray,
-    aggregation: Aggregation,
-    criterion: Criterion,
-    rows: RowSets,
-    limits: Limits,
-    means: Means,
-) -> tuple[Partition, Trace]:
-    """Partition the columns in an order of their own, whatever order they came in."""
-    order, copies = order_by_content(columns)
-    in_order = np.take(columns, order, axis=1)
-    evidence = gathered(in_order, target, aggregation, rows, means.for_all_pairs())
-    limits = limits.reordered(order)
-    with few_threads(evidence.is_light):
-        partition, trace = compiled_search("best", evidence, criterion, limits, copies) or best(
-            MergeQuestion(evidence, criterion), limits, copies
-        )
-    return reordered(partition, trace, order)
+def _signed(evidence: SumEvidence, partition: Partition, trace: Trace) -> tuple[Partition, Trace]:
+    """The partition with the signs that its members joined with."""
+    signs = np.ones(evidence.n_features)
+    for members in in_order_of_joining(partition, trace):
+        signs[members] = evidence.signs_in_turn(members)
+    return Partition(partition.groups, signs), trace
 
 
 @cache

@@ -42,9 +42,18 @@ TRACE_DTYPE = np.dtype(
 
 @dataclass(frozen=True)
 class Partition:
-    """Features split into groups, numbered in the order of their first member."""
+    """Features split into groups, numbered in the order of their first member.
+
+    Parameters
+    ----------
+    groups : tuple of ndarray
+        The members of each, sorted.
+    signs : ndarray of shape (n_features,) or None
+        -1 for a feature that joined with a minus, seen from the first member; None if none may.
+    """
 
     groups: tuple[IntArray, ...]
+    signs: FloatArray | None = None
 
     @classmethod
     def of(cls, groups: Iterable[ArrayLike]) -> Partition:
@@ -73,6 +82,14 @@ class Decision(NamedTuple):
 Trace = np.recarray[Any, Any]
 
 
+def in_order_of_joining(partition: Partition, trace: Trace) -> Iterable[IntArray]:
+    """The members of each group, the one that opened it first, then as they were accepted."""
+    accepted = trace[trace.accepted]
+    for number, members in enumerate(partition.groups):
+        joined = accepted.candidate[accepted.group == number].astype(np.intp)
+        yield np.concatenate([np.setdiff1d(members, joined), joined])
+
+
 def trace_of(decisions: Sequence[Decision], partition: Partition) -> Trace:
     """One record per question, in the order in which they were asked."""
     sizes = [len(decision.candidates) for decision in decisions]
@@ -96,6 +113,10 @@ def reordered(partition: Partition, trace: Trace, order: IntArray) -> tuple[Part
         ``order[i]`` is the feature that was searched as number i.
     """
     renamed = Partition.of(order[members] for members in partition.groups)
+    if partition.signs is not None:
+        signs = np.empty(len(order))
+        signs[order] = partition.signs
+        renamed = Partition(renamed.groups, signs)
     seeds = np.array([order[members[0]] for members in partition.groups], dtype=np.intp)
     trace = trace.copy()
     trace.candidate = order[trace.candidate]

@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 
 from coterie import compiled, coordinates_to_graph
 from coterie.aggregations import AGGREGATIONS
-from coterie.criteria import GenLin, Lin, NonLin
+from coterie.criteria import GenLin, Lin, NonLin, Parsimony
 from coterie.gathering import Means, gathered
 from coterie.grouping import SEARCHES, MergeQuestion
 from coterie.search import NO_LIMITS, Limits
@@ -22,6 +22,8 @@ CRITERIA = {
     "general": GenLin(0.8, 1.0),
     "bivariate": GenLin(0.7, 0.25, "bivariate"),
     "linear": Lin(),
+    "parsimony": Parsimony(3.0),
+    "known noise": Parsimony(3.0, noise=0.2),
     "endless": NonLin(np.inf),
 }
 
@@ -103,6 +105,29 @@ def test_limits_are_kept(search, engine, size):
     for limits in (Limits(None, size), Limits(graph, size)):
         evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means(engine))
         assert_same(*both(search, evidence, NonLin(0.3), limits))
+
+
+@pytest.mark.parametrize("engine", ["gram", "columns"])
+@pytest.mark.parametrize("criterion", CRITERIA.values(), ids=CRITERIA)
+@pytest.mark.parametrize("search", SEARCHES)
+def test_signs_are_the_same(search, criterion, engine):
+    for seed in range(5):
+        X, y = problem(seed)
+        rows = rows_for(criterion, len(X), seed)
+        evidence = gathered(X, y, AGGREGATIONS["mean"], rows, Means(engine), signs=True)
+        assert_same(*both(search, evidence, criterion))
+
+
+@pytest.mark.parametrize("size", [None, 3])
+@pytest.mark.parametrize("search", SEARCHES)
+def test_kinds_and_sizes_are_kept(search, size):
+    for seed in range(10):
+        X, y = problem(seed)
+        rng = np.random.default_rng(seed)
+        kinds, sizes = rng.integers(-1, 3, size=12), rng.integers(1, 3, size=12)
+        for limits in (Limits(None, size, kinds), Limits(None, size, kinds, sizes)):
+            evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+            assert_same(*both(search, evidence, NonLin(0.3), limits))
 
 
 @pytest.mark.parametrize("search", SEARCHES)

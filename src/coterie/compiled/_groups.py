@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from coterie.compiled._jit import inlined, kernel, sum_of_products
-from coterie.compiled._tables import HELD_OUT, IN_SAMPLE, LINEAR, Rule, Sums
+from coterie.compiled._tables import HELD_OUT, IN_SAMPLE, LINEAR, PENALISED, Rule, Sums
 from coterie.criteria._genlin import explained_apart
 from coterie.criteria._lin import bias_and_variance
-from coterie.criteria._nonlin import given_up, in_sample_scores, split_scores
+from coterie.criteria._nonlin import given_up, in_sample_scores, lost_and_spared, split_scores
 from coterie.statistics import LARGE, SMALL, PairMoments
 from coterie.statistics._pairs import without_rounding
 from coterie.values import BoolArray, FloatArray, IntArray
@@ -77,6 +77,9 @@ def join(sums: Sums, group: Group, feature: int) -> None:
     if sums.units_differ and sums.weights[feature] > group.unit[0]:
         rescale(group, sums.weights[feature])
     weight = weight_in(sums.weights[feature], group.unit[0], sums.units_differ)
+    if sums.signs:
+        look(sums, group, feature, group.seen[0])
+        weight *= sign_of(group.seen)
     if sums.scatters.shape[0] > 0:
         for b in range(len(group.own)):
             group.own[b] += weight**2 * sums.batch_own[feature, b]
@@ -92,6 +95,15 @@ def join(sums: Sums, group: Group, feature: int) -> None:
         group.mean[b] += weight * sums.batch_mean[feature, b]
         group.parts[b] += weight**2 * sums.batch_own[feature, b]
     pool(sums, group)
+
+
+@kernel
+def sign_of(seen: FloatArray) -> float:
+    """-1 for a candidate that is anti-correlated with the group, else 1."""
+    total = 0.0
+    for b in range(seen.shape[1]):
+        total += seen[0, b]
+    return -1.0 if total < 0 else 1.0
 
 
 @kernel
@@ -252,6 +264,8 @@ def ask(
             if looked_up:
                 seen[0, b] = total[b, candidate]
             seen[1, b] = total[b, feature] if looked_up else seen[0, b]
+        if sums.signs:
+            weight *= sign_of(seen)
         allowance = rule.tolerance
         if rule.kind == HELD_OUT:
             apart, merged = 0.0, 0.0
@@ -269,6 +283,8 @@ def ask(
                 price = given_up(apart, merged)
             elif rule.kind == LINEAR:
                 price, allowance = bias_and_variance(pairs)
+            elif rule.kind == PENALISED:
+                price, allowance = lost_and_spared(pairs, rule.tolerance, rule.noise)
             else:
                 price = explained_apart(pairs, rule.curvature, rule.is_general)
         asked[n_asked], accepted[n_asked] = feature, price <= allowance

@@ -24,6 +24,7 @@ FORMULAS = (
     _nonlin.split_scores,
     _nonlin.two_slopes,
     _nonlin.given_up,
+    _nonlin.lost_and_spared,
     _genlin.explained_apart,
     _genlin.something_over_nothing_is_endless,
     _lin.bias_and_variance,

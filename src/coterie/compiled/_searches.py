@@ -14,20 +14,31 @@ from coterie.values import BoolArray, Decision, FloatArray, IntArray, Partition,
 
 
 class Bounds(NamedTuple):
-    """Limits in arrays: a graph of neighbours, empty where there is none, and the largest size."""
+    """Limits in arrays, empty where there are none, and the largest size."""
 
     indptr: IntArray
     indices: IntArray
+    kinds: IntArray
+    sizes: IntArray
     max_group_size: int
 
 
-def _bounds(limits: Limits, n_features: int) -> Bounds:
+class Reach(NamedTuple):
+    """Whom a group may ask, given who is in; its arrays are overwritten as it grows."""
+
+    touched: BoolArray  # by a member, where there are neighbours
+    kind_and_size: IntArray
+
+
+def _bounds(limits: Limits) -> Bounds:
     graph, largest = limits.neighbours, limits.max_group_size
     nothing = np.empty(0, dtype=np.intp)
     return Bounds(
         nothing if graph is None else graph.indptr.astype(np.intp, copy=False),
         nothing if graph is None else graph.indices.astype(np.intp, copy=False),
-        n_features if largest is None else largest,
+        nothing if limits.kinds is None else limits.kinds.astype(np.intp, copy=False),
+        nothing if limits.sizes is None else limits.sizes.astype(np.intp, copy=False),
+        np.iinfo(np.intp).max if largest is None else largest,
     )
 
 
@@ -35,7 +46,7 @@ def in_order(sums: Sums, rule: Rule, limits: Limits, *, restart: bool) -> tuple[
     """The forward search, or that with restarts."""
     free = np.arange(len(sums.weights))
     is_free = np.ones(len(free), dtype=np.bool_)
-    bounds = _bounds(limits, len(free))
+    bounds = _bounds(limits)
     groups: list[IntArray] = []
     decisions: list[Decision] = []
     while len(free):
@@ -57,14 +68,13 @@ def grown_in_order(
 ) -> tuple[IntArray, Log]:
     """The members of the group that the first free feature opens, and what the others were told."""
     group = alone(sums, free[0])
-    touched = np.zeros(len(bounds.indptr), dtype=np.bool_)
-    touch(bounds, touched, free[0])
+    reach = reach_of(bounds, free[0])
     members = free.copy()
     n_members = 1
     log, n_asked = empty_log(len(free)), 0
     waiting = free[1:].copy()
-    while n_members < bounds.max_group_size:
-        candidates = reachable(bounds, touched, waiting)
+    while True:
+        candidates = reachable(bounds, reach, waiting)
         if n_asked + len(candidates) > len(log.price):
             log = longer(log, len(candidates))
         n_asked = ask(sums, group, rule, candidates, log, n_asked, True)
@@ -72,7 +82,7 @@ def grown_in_order(
             break
         winner = log.candidates[n_asked - 1]
         join(sums, group, winner)
-        touch(bounds, touched, winner)
+        count_in(bounds, reach, winner)
         members[n_members] = winner
         n_members += 1
         waiting = left_over(waiting, winner, restart)
@@ -80,23 +90,45 @@ def grown_in_order(
 
 
 @kernel
-def touch(bounds: Bounds, touched: BoolArray, feature: int) -> None:
-    """Mark the neighbours of a feature, where there are any."""
-    if len(bounds.indptr):
-        for k in range(bounds.indptr[feature], bounds.indptr[feature + 1]):
-            touched[bounds.indices[k]] = True
+def reach_of(bounds: Bounds, seed: int) -> Reach:
+    """Whom a group of one may ask."""
+    reach = Reach(np.zeros(len(bounds.indptr), dtype=np.bool_), np.zeros(2, dtype=np.intp))
+    count_in(bounds, reach, seed)
+    return reach
 
 
 @kernel
-def reachable(bounds: Bounds, touched: BoolArray, candidates: IntArray) -> IntArray:
-    """The candidates that touch the group, or all where they need not."""
-    if len(bounds.indptr) == 0:
+def count_in(bounds: Bounds, reach: Reach, feature: int) -> None:
+    """Let a feature be in."""
+    reach.kind_and_size[1] += bounds.sizes[feature] if len(bounds.sizes) else 1
+    if len(bounds.kinds):
+        kind = bounds.kinds[feature]
+        reach.kind_and_size[0] = kind if kind < 0 else max(kind, reach.kind_and_size[0])
+    if len(bounds.indptr):
+        for k in range(bounds.indptr[feature], bounds.indptr[feature + 1]):
+            reach.touched[bounds.indices[k]] = True
+
+
+@kernel
+def reachable(bounds: Bounds, reach: Reach, candidates: IntArray) -> IntArray:
+    """The candidates who may be asked at all."""
+    own_kind, room = reach.kind_and_size[0], bounds.max_group_size - reach.kind_and_size[1]
+    if room <= 0:
+        return candidates[:0]
+    if len(bounds.indptr) == 0 and len(bounds.kinds) == 0 and len(bounds.sizes) == 0:
         return candidates
     kept, n_kept = np.empty_like(candidates), 0
     for candidate in candidates:
-        if touched[candidate]:
-            kept[n_kept] = candidate
-            n_kept += 1
+        if len(bounds.indptr) and not reach.touched[candidate]:
+            continue
+        if len(bounds.sizes) and bounds.sizes[candidate] > room:
+            continue
+        if len(bounds.kinds):
+            kind = bounds.kinds[candidate]
+            if min(kind, own_kind) < 0 or (min(kind, own_kind) > 0 and kind != own_kind):
+                continue
+        kept[n_kept] = candidate
+        n_kept += 1
     return kept[:n_kept]
 
 
@@ -169,7 +201,7 @@ class Openings(NamedTuple):
 def best(sums: Sums, rule: Rule, limits: Limits) -> tuple[Partition, Trace]:
     """The cheapest merge first, where no feature is a copy of another."""
     n_features = len(sums.weights)
-    bounds = _bounds(limits, n_features)
+    bounds = _bounds(limits)
     free: BoolArray = np.ones(n_features, dtype=np.bool_)
     openings = Openings(np.zeros(n_features, dtype=np.intp), *np.empty((3, n_features)))
     find_partners(sums, rule, bounds, free, np.arange(n_features), openings)
@@ -218,12 +250,8 @@ def find_partners(
     log = empty_log(len(free))
     for seed in seeds:
         out.net[seed] = np.inf
-        if bounds.max_group_size == 1:
-            continue
-        touched = np.zeros(len(bounds.indptr), dtype=np.bool_)
-        touch(bounds, touched, seed)
         was_free, free[seed] = free[seed], False
-        candidates = reachable(bounds, touched, those(free))
+        candidates = reachable(bounds, reach_of(bounds, seed), those(free))
         free[seed] = was_free
         if len(candidates) == 0:
             continue
@@ -269,8 +297,7 @@ def grown_best(
 ) -> tuple[IntArray, Log]:
     """Open a group and let in the cheapest until none is admissible; members are free no more."""
     group = alone(sums, seed)
-    touched = np.zeros(len(bounds.indptr), dtype=np.bool_)
-    touch(bounds, touched, seed)
+    reach = reach_of(bounds, seed)
     members = np.empty(len(free), dtype=np.intp)
     members[0], n_members = seed, 1
     free[seed] = False
@@ -280,15 +307,13 @@ def grown_best(
     log.allowance[0], log.accepted[0] = openings.allowance[seed], True
     while True:
         join(sums, group, winner)
-        touch(bounds, touched, winner)
+        count_in(bounds, reach, winner)
         free[winner] = False
         members[n_members] = winner
         n_members += 1
-        if n_members >= bounds.max_group_size:
-            return members[:n_members].copy(), shortened(log, n_members - 1)
         # One merge a member stands in the log; whom it asks next is written behind.
         start = n_members - 1
-        candidates = reachable(bounds, touched, those(free))
+        candidates = reachable(bounds, reach, those(free))
         end = ask(sums, group, rule, candidates, log, start, False)
         best = cheapest(log, start, end)
         if end == start or not log.accepted[best]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie.criteria import Criterion, GenLin, Lin, NonLin
+from coterie.criteria import Criterion, GenLin, Lin, NonLin, Parsimony
 from coterie.statistics import ColumnSource, Evidence, GramSource, SumEvidence
 from coterie.values import FloatArray, IntArray
 
-IN_SAMPLE, HELD_OUT, RATIO, LINEAR = range(4)
+IN_SAMPLE, HELD_OUT, RATIO, LINEAR, PENALISED = range(5)
 
 
 class Rule(NamedTuple):
@@ -22,6 +23,7 @@ class Rule(NamedTuple):
     tolerance: float
     curvature: float
     is_general: bool
+    noise: float = math.nan
 
 
 class Sums(NamedTuple):
@@ -42,6 +44,7 @@ class Sums(NamedTuple):
     typical_weight: float
     units_differ: bool
     as_candidate: int
+    signs: bool
     scatters: FloatArray  # (B, C, C)
     features: FloatArray  # (F, n_rows)
     edges: IntArray  # (B + 1,)
@@ -66,6 +69,8 @@ def rule_of(criterion: Criterion) -> Rule | None:
             return Rule(HELD_OUT if held_out else IN_SAMPLE, tolerance, 0.0, False)
         case GenLin(tolerance, curvature, bound):
             return Rule(RATIO, tolerance, curvature, bound == "general")
+        case Parsimony(penalty, noise):
+            return Rule(PENALISED, penalty, 0.0, False, noise)
         case Lin():
             return Rule(LINEAR, 0.0, 0.0, False)
     return None
@@ -102,5 +107,10 @@ def _about_columns(evidence: SumEvidence) -> tuple[Any, ...]:
         source.own.T,
         evidence.weights,
     )
-    numbers = (evidence.typical_weight, evidence.units_differ, evidence.as_candidate)
+    numbers = (
+        evidence.typical_weight,
+        evidence.units_differ,
+        evidence.as_candidate,
+        evidence.signs,
+    )
     return *map(np.ascontiguousarray, arrays), *numbers

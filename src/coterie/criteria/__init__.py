@@ -5,11 +5,12 @@ from typing import Protocol
 from coterie.criteria._families import FAMILIES, Family
 from coterie.criteria._genlin import GenLin
 from coterie.criteria._lin import Lin
-from coterie.criteria._nonlin import NonLin
+from coterie.criteria._nonlin import NonLin, Parsimony
+from coterie.criteria._penalties import PENALTIES
 from coterie.statistics import PairMoments
 from coterie.values import Verdict
 
-__all__ = ["FAMILIES", "Criterion", "Family", "GenLin", "Lin", "NonLin"]
+__all__ = ["FAMILIES", "PENALTIES", "Criterion", "Family", "GenLin", "Lin", "NonLin", "Parsimony"]
 
 
 class Criterion(Protocol):

@@ -50,13 +50,18 @@ class LinearAggregates:
 
     @classmethod
     def of(
-        cls, aggregation: Linear, groups: Sequence[IntArray], columns: FloatArray
+        cls,
+        aggregation: Linear,
+        groups: Sequence[IntArray],
+        columns: FloatArray,
+        signs: FloatArray,
     ) -> LinearAggregates:
         """Weights of each group, learned where need be from training columns."""
         centre = np.zeros(columns.shape[1])
         weights = np.zeros(columns.shape[1])
         for members in groups:
             centre[members], weights[members] = aggregation.weights(columns, members)
+        weights *= signs
         ends = np.cumsum([0, *map(len, groups)])
         members = np.concatenate(groups)
         shape = (len(groups), columns.shape[1])
@@ -93,9 +98,9 @@ class PlainAggregates:
 
 
 def aggregates_of(
-    aggregation: Aggregation, groups: Sequence[IntArray], columns: FloatArray
+    aggregation: Aggregation, groups: Sequence[IntArray], columns: FloatArray, signs: FloatArray
 ) -> LinearAggregates | PlainAggregates:
     """How columns become aggregates, with what is learned from training columns."""
     if isinstance(aggregation, Linear):
-        return LinearAggregates.of(aggregation, groups, columns)
+        return LinearAggregates.of(aggregation, groups, columns, signs)
     return PlainAggregates(aggregation, groups)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +20,20 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from coterie.aggregations import Aggregation, Linear
+from coterie.aggregations import Aggregation, Linear, LinearSum
 from coterie.criteria import Criterion
 from coterie.estimators._aggregates import Scaling, aggregates_of
 from coterie.estimators._checks import (
     check_finite,
     check_table,
     checked_aggregation,
+    checked_kinds,
     checked_limits,
     checked_means,
     checked_names,
+    checked_signs,
+    checked_size,
+    checked_units,
     checked_word,
 )
 from coterie.estimators._inputs import (
@@ -38,11 +44,23 @@ from coterie.estimators._inputs import (
     is_transformer,
 )
 from coterie.estimators._names import aggregate_name, made_unique
-from coterie.grouping import SEARCHES, grouped
+from coterie.estimators._sizes import of_size
+from coterie.grouping import SEARCHES, Groupable, groupable
 from coterie.statistics import RowSets
-from coterie.values import FloatArray, IntArray
+from coterie.units import Units
+from coterie.values import FloatArray, IntArray, Partition, Trace
 
-SplitsOf = Callable[[Any, FloatArray], Iterable[tuple[IntArray, IntArray]]]
+Splits = list[tuple[IntArray, IntArray]]
+
+
+class Prepared(NamedTuple):
+    """What a fit works on: inputs, target, and the evidence gathered from them."""
+
+    columns: FloatArray
+    target: FloatArray
+    aggregation: Aggregation
+    groupable: Groupable
+    of_units: Callable[[Units, FloatArray | None], Groupable]
 
 
 def _can_go_back(reducer: Reducer) -> bool:
@@ -66,34 +84,52 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
     amount to.
     """
 
+    tolerance: Any
     inputs: Any
     aggregation: Any
     search: Any
     connectivity: Any
     max_group_size: Any
     scale: Any
+    signs: Any
+    groups: Any
+    keep: Any
+    separate: Any
     engine: Any
     memory: Any
+    n_groups: Any = None
 
     @abstractmethod
     def _target(self, y: Any) -> FloatArray:
         """The target as numbers."""
 
     @abstractmethod
-    def _criterion(self, target: FloatArray) -> Criterion:
+    def _criterion(self, columns: FloatArray, target: FloatArray) -> Criterion:
         """The criterion that the parameters ask for."""
 
-    def _learn(self, X: Any, y: Any, splits_of: SplitsOf | None = None) -> None:
-        """Group the features of X and keep what transform needs.
+    def _splits(self, X: Any, target: FloatArray, rows: Any) -> Splits | None:
+        """The splits on which prices are scored, given groups of rows; None for all rows."""
+        return None
 
-        ``splits_of(X, target)`` gives the splits on which prices are scored; without it
-        they are scored on all rows.
-        """
+    def _learn(self, X: Any, y: Any, rows: Any = None) -> None:
+        """Group the features of X and keep what transform needs."""
+        prepared = self._prepare(X, y, rows)
+        if self.n_groups is not None:
+            sized = of_size(
+                checked_size(self.n_groups, self.tolerance), prepared.groupable, prepared.of_units
+            )
+            self.tolerance_ = sized.tolerance
+            self._keep(prepared, sized.partition, sized.trace)
+            return
+        criterion = self._criterion(prepared.columns, prepared.target)
+        self._keep(prepared, *prepared.groupable.by(criterion))
+
+    def _prepare(self, X: Any, y: Any, rows: Any = None) -> Prepared:
+        """Validate, apply inputs and scaling, and gather the evidence."""
         aggregation, search = self._checked_words()
         X, y = self._validated(X, y)
         target = self._target(y)
-        criterion = self._criterion(target)
-        splits = splits_of(X, target) if splits_of else None
+        splits = self._splits(X, target, rows)
         self._inputs = fitted_inputs(self.inputs, X, y)
         columns = self._columns(X)
         if search == "best":
@@ -102,22 +138,50 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         self._scaling = Scaling.of(columns) if self.scale else None
         if self._scaling:
             columns = self._scaling.applied(columns)
-        partition, trace = grouped(
-            columns,
-            target,
-            aggregation=aggregation,
-            criterion=criterion,
-            search=search,
-            rows=RowSets.of_splits(splits, len(target)) if splits else RowSets.all_rows(),
-            limits=checked_limits(self.connectivity, self.max_group_size, columns.shape[1]),
-            means=checked_means(self.engine, self.memory),
+        names = input_names(self._inputs, self._names_in(), columns.shape[1])
+        units = checked_units(self.groups, names, aggregation)
+        limits = replace(
+            checked_limits(self.connectivity, self.max_group_size, columns.shape[1]),
+            kinds=checked_kinds(self.keep, self.separate, names, units),
         )
+        rows_of = RowSets.of_splits(splits, len(target)) if splits else RowSets.all_rows()
+        ready = partial(
+            groupable,
+            target=target,
+            aggregation=aggregation,
+            search=search,
+            limits=limits,
+            means=checked_means(self.engine, self.memory),
+            signs=checked_signs(self.signs, aggregation),
+        )
+
+        def of_units(units: Units, signs: FloatArray | None) -> Groupable:
+            if not isinstance(aggregation, LinearSum):
+                raise ValueError(
+                    f"No tolerance gives n_groups={self.n_groups} with aggregation="
+                    f"'{aggregation.name}'; 'mean' and 'sum' can have any number."
+                )
+            signed = columns if signs is None else columns * signs
+            return ready(signed, units=units, rows=RowSets.all_rows(), search="restart")
+
+        return Prepared(
+            columns, target, aggregation, ready(columns, units=units, rows=rows_of), of_units
+        )
+
+    def _keep(self, prepared: Prepared, partition: Partition, trace: Trace) -> None:
+        """Store a partition as the result of the fit."""
         self.groups_ = list(partition.groups)
         self.labels_ = partition.labels
         self.n_groups_ = len(self.groups_)
+        signs = partition.signs
+        self.signs_ = np.ones(len(self.labels_)) if signs is None else signs.copy()
+        for members in self.groups_:
+            self.signs_[members] *= self.signs_[members[0]]
         self.trace_ = trace
-        self._aggregation = aggregation
-        self._aggregates: Any = aggregates_of(aggregation, self.groups_, columns)
+        self._aggregation = prepared.aggregation
+        self._aggregates: Any = aggregates_of(
+            prepared.aggregation, self.groups_, prepared.columns, self.signs_
+        )
 
     def _checked_words(self) -> tuple[Aggregation, str]:
         check_inputs(self.inputs)
@@ -218,6 +282,8 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         names = input_names(self._inputs, self._names_in(input_features), len(self.labels_))
+        signs = zip(names, self.signs_, strict=True)
+        names = [f"-{name}" if sign < 0 else name for name, sign in signs]
         aggregation = self._aggregation
         named = [
             names[members[0]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
@@ -12,9 +12,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
-from coterie.aggregations import AGGREGATIONS, Aggregation, Custom
+from coterie.aggregations import AGGREGATIONS, Aggregation, Custom, LinearSum
+from coterie.criteria import PENALTIES
 from coterie.gathering import Means, half_the_memory
-from coterie.search import Limits
+from coterie.search import ALONE, Limits
+from coterie.units import Units
 from coterie.values import FloatArray, IntArray
 
 
@@ -48,6 +50,17 @@ def checked_number(parameter: str, number: object, *, positive: bool = False) ->
     return number
 
 
+def checked_penalty(word: str, columns: FloatArray) -> float:
+    """How many times what noise alone gives up a merge may give up, as a word asks."""
+    penalty = PENALTIES[checked_word("tolerance", word, PENALTIES, also=" or a number")]
+    if len(columns) < 4:
+        raise ValueError(
+            f"tolerance={word!r} estimates noise with n_samples - 3 degrees of freedom and got "
+            f"{len(columns)} samples. Give a number instead."
+        )
+    return penalty(columns)
+
+
 def checked_aggregation(aggregation: object) -> Aggregation:
     """The aggregation that a word names, or that a function is."""
     if callable(aggregation):
@@ -65,6 +78,104 @@ def checked_limits(connectivity: Any, max_group_size: object, n_features: int) -
         if (size := int(max_group_size)) < 1:
             raise ValueError(f"max_group_size must be 1 or more, got {size}.")
     return Limits(_checked_graph(connectivity, n_features), size)
+
+
+def checked_size(n_groups: object, tolerance: object) -> int:
+    """A number of groups, asked for without a tolerance."""
+    if not isinstance(n_groups, Integral) or isinstance(n_groups, bool):
+        raise TypeError(f"n_groups must be None or an int, got {n_groups!r}.")
+    if int(n_groups) < 1:
+        raise ValueError(f"n_groups must be 1 or more, got {n_groups}.")
+    if not isinstance(tolerance, str) or tolerance != "auto":
+        raise ValueError(
+            f"n_groups={n_groups} finds the tolerance itself: leave tolerance='auto', got "
+            f"{tolerance!r}."
+        )
+    return int(n_groups)
+
+
+def checked_signs(signs: object, aggregation: Aggregation) -> bool:
+    """Whether features may join with a minus, which only sums can tell from a plus."""
+    if not isinstance(signs, bool | np.bool_):
+        raise TypeError(f"signs must be True or False, got {signs!r}.")
+    if signs and not isinstance(aggregation, LinearSum):
+        raise ValueError(f"signs=True needs aggregation='mean' or 'sum', got '{aggregation.name}'.")
+    return bool(signs)
+
+
+def checked_columns(parameter: str, given: object, names: Sequence[str]) -> IntArray:
+    """The places of columns that are given by name or by place."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{parameter} must list columns, got {given!r}.")
+    place_of = {name: place for place, name in enumerate(names)}
+    places = []
+    for column in given:
+        if isinstance(column, str):
+            if column not in place_of:
+                near = get_close_matches(column, names, n=1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise ValueError(f"{parameter} names {column!r}, which is no column.{hint}")
+            places.append(place_of[column])
+        elif isinstance(column, Integral) and 0 <= int(column) < len(names):
+            places.append(int(column))
+        else:
+            raise ValueError(
+                f"{parameter} must name columns, or number them from 0 to {len(names) - 1}, "
+                f"got {column!r}."
+            )
+    return np.array(places, dtype=np.intp)
+
+
+def _checked_sets(parameter: str, given: object, names: Sequence[str]) -> list[IntArray]:
+    """Lists of columns of which each stands in one list only."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{parameter} must be a list of lists of columns, got {given!r}.")
+    sets = [checked_columns(parameter, columns, names) for columns in given]
+    counts = Counter(place for places in sets for place in places.tolist())
+    twice = [names[place] for place, times in counts.items() if times > 1]
+    if twice:
+        raise ValueError(f"{parameter} has {counted('column', twice)} more than once.")
+    return sets
+
+
+def checked_units(groups: object, names: Sequence[str], aggregation: Aggregation) -> Units | None:
+    """The groups to begin with."""
+    if groups is None:
+        return None
+    if not isinstance(aggregation, LinearSum):
+        raise ValueError(f"groups needs aggregation='mean' or 'sum', got '{aggregation.name}'.")
+    sets = _checked_sets("groups", groups, names)
+    return Units.of([places for places in sets if len(places)], len(names))
+
+
+def checked_kinds(
+    keep: object, separate: object, names: Sequence[str], units: Units | None
+) -> IntArray | None:
+    """Who goes with whom: the kind of each column, as limits have it."""
+    if keep is None and separate is None:
+        return None
+    kinds = np.zeros(len(names), dtype=np.intp)
+    if separate is not None:
+        for number, places in enumerate(_checked_sets("separate", separate, names), start=1):
+            kinds[places] = number
+    if keep is not None:
+        kinds[checked_columns("keep", keep, names)] = ALONE
+    for unit in units.members if units else ():
+        kept = kinds[unit] == ALONE
+        if len(unit) > 1 and kept.any():
+            raise ValueError(
+                f"keep and groups both have {counted('column', _named(unit[kept], names))}."
+            )
+        if len({*kinds[unit].tolist()} - {0}) > 1:
+            raise ValueError(
+                f"groups puts {counted('column', _named(unit, names))} together, which separate "
+                "keeps apart."
+            )
+    return kinds
+
+
+def _named(places: IntArray, names: Sequence[str]) -> list[str]:
+    return [names[place] for place in places]
 
 
 def checked_means(engine: object, memory: object) -> Means:

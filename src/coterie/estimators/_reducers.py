@@ -7,16 +7,17 @@ from typing import Any, Literal, Self
 
 from sklearn.utils.validation import check_consistent_length
 
-from coterie.criteria import FAMILIES, Criterion, GenLin, Lin, NonLin
-from coterie.estimators._base import Reducer
+from coterie.criteria import FAMILIES, Criterion, GenLin, Lin, NonLin, Parsimony
+from coterie.estimators._base import Reducer, Splits
 from coterie.estimators._checks import (
     checked_cv,
     checked_number,
+    checked_penalty,
     checked_splits,
     checked_word,
 )
 from coterie.estimators._targets import TARGETS, numeric_target
-from coterie.values import FloatArray, IntArray
+from coterie.values import FloatArray
 
 SearchName = Literal["forward", "restart", "best"]
 
@@ -30,11 +31,15 @@ class NonLinCFA(Reducer):
 
     Parameters
     ----------
-    tolerance : float, default=1e-3
-        R2 that a merge may give up, the paper's epsilon. 0 or more; larger merges more.
-    cv : int, splitter, iterable or None, default=5
+    tolerance : {"auto", "aic", "bic", "ric"} or float, default="auto"
+        R2 that a merge may give up. "auto" sets it for each question, to a multiple of what noise
+        alone would give up: nothing is left to tune. The others are the same with another
+        multiple: 2, log n, or 2 log D for D inputs. A number is the paper's epsilon, 0 or
+        more; larger merges more.
+    cv : "auto", int, splitter, iterable or None, default="auto"
         How R2 is scored. An int: on that many contiguous folds. A scikit-learn splitter, or
-        (train, test) row numbers: on those. None: on all rows, in closed form.
+        (train, test) row numbers: on those. None: on all rows, in closed form. "auto": as in the
+        paper, 5, for a tolerance that is a number, and None otherwise.
     inputs : None, callable or transformer, default=None
         What is grouped: the features; a function of them, such as ``np.square``; or the
         output of a scikit-learn transformer, which is cloned and fitted.
@@ -52,9 +57,22 @@ class NonLinCFA(Reducer):
         :func:`coterie.coordinates_to_graph`.
     max_group_size : int or None, default=None
         Largest number of members of a group.
+    n_groups : int or None, default=None
+        Number of groups, if it must be this one: the tolerance that gives it is found, on all
+        rows. Where no tolerance does, whole groups are merged, the cheapest pair first.
     scale : bool, default=False
         Whether to standardise the inputs on the training rows first, so that metres and
         kelvins can be averaged.
+    signs : bool, default=False
+        Whether a candidate that is anti-correlated with a group joins it with a minus, as in
+        ``mean(a, -b)``. For "mean" and "sum".
+    groups : list of lists of columns or None, default=None
+        Groups to begin with, by name or number of the inputs. They may grow and merge, but are
+        not split. For "mean" and "sum".
+    keep : list of columns or None, default=None
+        Inputs that stay alone.
+    separate : list of lists of columns or None, default=None
+        Inputs of different lists never share a group; those in no list go with any.
     engine : {"auto", "gram", "columns"}, default="auto"
         How covariances are found, for aggregations that add up: in one matrix, or from the
         columns when they are asked for, which spares memory when there are very many. The
@@ -70,6 +88,10 @@ class NonLinCFA(Reducer):
         The members of each group.
     n_groups_ : int
         Number of groups, and of columns after ``transform``.
+    signs_ : ndarray of shape (n_inputs,)
+        -1 for an input that joined with a minus, seen from the first of its group; else 1.
+    tolerance_ : float
+        The tolerance that was found, where ``n_groups`` is given.
     trace_ : record array
         Every decision, in order: group, candidate, price, allowance, accepted. With
         ``search="best"``, every merge, and the refusals that ended each group.
@@ -107,15 +129,20 @@ class NonLinCFA(Reducer):
 
     def __init__(
         self,
-        tolerance: float = 1e-3,
+        tolerance: Literal["auto", "aic", "bic", "ric"] | float = "auto",
         *,
-        cv: Any = 5,
+        cv: Any = "auto",
         inputs: Any = None,
         aggregation: str | Callable[[Any], Any] = "mean",
         search: SearchName = "restart",
         connectivity: Any = None,
         max_group_size: int | None = None,
+        n_groups: int | None = None,
         scale: bool = False,
+        signs: bool = False,
+        groups: Any = None,
+        keep: Any = None,
+        separate: Any = None,
         engine: Literal["auto", "gram", "columns"] = "auto",
         memory: float | None = None,
     ) -> None:
@@ -126,7 +153,12 @@ class NonLinCFA(Reducer):
         self.search = search
         self.connectivity = connectivity
         self.max_group_size = max_group_size
+        self.n_groups = n_groups
         self.scale = scale
+        self.signs = signs
+        self.groups = groups
+        self.keep = keep
+        self.separate = separate
         self.engine = engine
         self.memory = memory
 
@@ -141,42 +173,60 @@ class NonLinCFA(Reducer):
         groups : array-like of shape (n_samples,), optional
             Groups of rows, for a `cv` such as ``GroupKFold``.
         """
-
-        def splits_of(X: Any, target: FloatArray) -> list[tuple[IntArray, IntArray]]:
-            check_consistent_length(target, groups)
-            return checked_splits(checked_cv(self.cv).split(X, target, groups), target)
-
-        self._learn(X, y, None if self.cv is None else splits_of)
+        self._learn(X, y, groups)
         return self
+
+    def _splits(self, X: Any, target: FloatArray, rows: Any) -> Splits | None:
+        cv = self._cv()
+        if cv is None:
+            return None
+        check_consistent_length(target, rows)
+        return checked_splits(checked_cv(cv).split(X, target, rows), target)
+
+    def _cv(self) -> Any:
+        """How prices are scored; an automatic allowance is made for prices on all rows."""
+        if not isinstance(self.tolerance, str):
+            return 5 if isinstance(self.cv, str) and self.cv == "auto" else self.cv
+        if self.cv is not None and not (isinstance(self.cv, str) and self.cv == "auto"):
+            raise ValueError(
+                f"tolerance={self.tolerance!r} is an allowance for prices on all rows, so cv must "
+                f"be None or 'auto', got {self.cv!r}. Give a number for tolerance to use folds."
+            )
+        return None
 
     def _target(self, y: Any) -> FloatArray:
         return numeric_target(y, "NonLinCFA")
 
-    def _criterion(self, target: FloatArray) -> Criterion:
-        tolerance = checked_number("tolerance", self.tolerance)
-        return NonLin(tolerance, held_out=self.cv is not None)
+    def _criterion(self, columns: FloatArray, target: FloatArray) -> Criterion:
+        if isinstance(self.tolerance, str):
+            return Parsimony(checked_penalty(self.tolerance, columns))
+        return NonLin(checked_number("tolerance", self.tolerance), held_out=self._cv() is not None)
 
 
 class GenLinCFA(Reducer):
-    """Group features while a bound on the deviance allows it (numbers, classes, counts).
+    """Group features while their merger adds next to no deviance (numbers, classes, counts).
 
-    A candidate joins a group if what the two explain apart, over what their aggregate
-    explains, is no more than `tolerance`. Choose this one for two classes or for counts, and
-    for numbers when speed counts more than exact prices.
+    A candidate joins a group if the deviance that this adds is no more than noise would add
+    anyway; or, for a tolerance that is a number, if the paper's bound on it is no more than that.
+    Choose this one for two classes or for counts.
 
     Parameters
     ----------
-    tolerance : float, default=0.75
-        The ratio that a merge may reach, the paper's epsilon. 0 or more; larger merges more.
-        The paper uses 0.68 to 0.95 with the general bound, 0.1 to 0.3 with the bivariate one.
+    tolerance : {"auto", "aic", "bic", "ric"} or float, default="auto"
+        With a word, a merge may add so much deviance, as a multiple of the dispersion: 2 for "aic",
+        log n for "bic", 2 log D for "ric"; "auto" finds the multiple, and nothing is left to
+        tune. A number is the paper's epsilon, the ratio that its bound may reach; 0 or more,
+        larger merges more. The paper uses 0.68 to 0.95 with the general bound, 0.1 to 0.3 with the
+        bivariate one.
     family : {"gaussian", "bernoulli", "poisson"}, default="gaussian"
         Distribution of the target: numbers (these are standardised), two classes, or counts.
     curvature : {"zero", "null"} or float, default="zero"
         Second derivative of the family's cumulant function: at zero, as in the paper; at the
         model that knows only the mean of y, which suits rare classes and large counts; or a
-        number.
+        number. Needed by the paper's bound, so only for a tolerance that is a number.
     bound : {"general", "bivariate"}, default="general"
-        The rule of Algorithm 2, or that of Appendix B of the paper.
+        The rule of Algorithm 2, or that of Appendix B of the paper; only for a tolerance that is
+        a number.
     inputs : None, callable or transformer, default=None
         What is grouped: the features; a function of them, such as ``np.square``; or the
         output of a scikit-learn transformer, which is cloned and fitted.
@@ -190,8 +240,18 @@ class GenLinCFA(Reducer):
         Graph of neighbours: a candidate must touch a member of the group.
     max_group_size : int or None, default=None
         Largest number of members of a group.
+    n_groups : int or None, default=None
+        Number of groups, if it must be this one, as in :class:`NonLinCFA`.
     scale : bool, default=False
         Whether to standardise the inputs on the training rows first.
+    signs : bool, default=False
+        Whether a candidate may join with a minus, as in :class:`NonLinCFA`.
+    groups : list of lists of columns or None, default=None
+        Groups to begin with, as in :class:`NonLinCFA`.
+    keep : list of columns or None, default=None
+        Inputs that stay alone.
+    separate : list of lists of columns or None, default=None
+        Inputs of different lists never share a group.
     engine : {"auto", "gram", "columns"}, default="auto"
         How covariances are found, as in :class:`NonLinCFA`.
     memory : float or None, default=None
@@ -205,6 +265,10 @@ class GenLinCFA(Reducer):
         The members of each group.
     n_groups_ : int
         Number of groups, and of columns after ``transform``.
+    signs_ : ndarray of shape (n_inputs,)
+        -1 for an input that joined with a minus, seen from the first of its group; else 1.
+    tolerance_ : float
+        The tolerance that was found, where ``n_groups`` is given.
     trace_ : record array
         Every decision, in order: group, candidate, price, allowance, accepted. With
         ``search="best"``, every merge, and the refusals that ended each group.
@@ -235,14 +299,15 @@ class GenLinCFA(Reducer):
     >>> rng = np.random.default_rng(0)
     >>> warm, dry = rng.normal(size=(2, 200, 1))
     >>> X = np.hstack([warm, warm, dry, dry]) + 0.1 * rng.normal(size=(200, 4))
-    >>> y = np.where(warm.ravel() + 4 * rng.normal(size=200) > 0, "burns", "does not")
+    >>> risk = (3 * warm - 2 * dry).ravel() + rng.normal(size=200)
+    >>> y = np.where(risk > 0, "burns", "does not")
     >>> GenLinCFA(family="bernoulli").fit(X, y).labels_
     array([0, 0, 1, 1])
     """
 
     def __init__(
         self,
-        tolerance: float = 0.75,
+        tolerance: Literal["auto", "aic", "bic", "ric"] | float = "auto",
         *,
         family: Literal["gaussian", "bernoulli", "poisson"] = "gaussian",
         curvature: Literal["zero", "null"] | float = "zero",
@@ -252,7 +317,12 @@ class GenLinCFA(Reducer):
         search: SearchName = "restart",
         connectivity: Any = None,
         max_group_size: int | None = None,
+        n_groups: int | None = None,
         scale: bool = False,
+        signs: bool = False,
+        groups: Any = None,
+        keep: Any = None,
+        separate: Any = None,
         engine: Literal["auto", "gram", "columns"] = "auto",
         memory: float | None = None,
     ) -> None:
@@ -265,7 +335,12 @@ class GenLinCFA(Reducer):
         self.search = search
         self.connectivity = connectivity
         self.max_group_size = max_group_size
+        self.n_groups = n_groups
         self.scale = scale
+        self.signs = signs
+        self.groups = groups
+        self.keep = keep
+        self.separate = separate
         self.engine = engine
         self.memory = memory
 
@@ -285,14 +360,16 @@ class GenLinCFA(Reducer):
         family = checked_word("family", self.family, FAMILIES)
         return TARGETS[family](y, f"family '{family}'")
 
-    def _criterion(self, target: FloatArray) -> Criterion:
-        tolerance = checked_number("tolerance", self.tolerance)
+    def _criterion(self, columns: FloatArray, target: FloatArray) -> Criterion:
         bound = checked_word("bound", self.bound, ["general", "bivariate"])
         at: str | float = self.curvature
         if isinstance(at, str):
             at = checked_word("curvature", at, ["zero", "null"], also=" or a number")
         else:
             at = checked_number("curvature", at, positive=True)
+        if isinstance(self.tolerance, str):
+            return Parsimony(checked_penalty(self.tolerance, columns))
+        tolerance = checked_number("tolerance", self.tolerance)
         return GenLin(tolerance, FAMILIES[self.family].curvature(target, at), bound)
 
 
@@ -320,6 +397,14 @@ class LinCFA(Reducer):
         Largest number of members of a group.
     scale : bool, default=False
         Whether to standardise the inputs on the training rows first.
+    signs : bool, default=False
+        Whether a candidate may join with a minus, as in :class:`NonLinCFA`.
+    groups : list of lists of columns or None, default=None
+        Groups to begin with, as in :class:`NonLinCFA`.
+    keep : list of columns or None, default=None
+        Inputs that stay alone.
+    separate : list of lists of columns or None, default=None
+        Inputs of different lists never share a group.
     engine : {"auto", "gram", "columns"}, default="auto"
         How covariances are found, as in :class:`NonLinCFA`.
     memory : float or None, default=None
@@ -333,6 +418,8 @@ class LinCFA(Reducer):
         The members of each group.
     n_groups_ : int
         Number of groups, and of columns after ``transform``.
+    signs_ : ndarray of shape (n_inputs,)
+        -1 for an input that joined with a minus, seen from the first of its group; else 1.
     trace_ : record array
         Every decision, in order: group, candidate, price, allowance, accepted. With
         ``search="best"``, every merge, and the refusals that ended each group.
@@ -371,6 +458,10 @@ class LinCFA(Reducer):
         connectivity: Any = None,
         max_group_size: int | None = None,
         scale: bool = False,
+        signs: bool = False,
+        groups: Any = None,
+        keep: Any = None,
+        separate: Any = None,
         engine: Literal["auto", "gram", "columns"] = "auto",
         memory: float | None = None,
     ) -> None:
@@ -380,6 +471,10 @@ class LinCFA(Reducer):
         self.connectivity = connectivity
         self.max_group_size = max_group_size
         self.scale = scale
+        self.signs = signs
+        self.groups = groups
+        self.keep = keep
+        self.separate = separate
         self.engine = engine
         self.memory = memory
 
@@ -404,5 +499,5 @@ class LinCFA(Reducer):
             )
         return target
 
-    def _criterion(self, target: FloatArray) -> Criterion:
+    def _criterion(self, columns: FloatArray, target: FloatArray) -> Criterion:
         return Lin()

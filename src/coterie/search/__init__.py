@@ -2,6 +2,17 @@
 
 from coterie.search._best import SAME, best
 from coterie.search._in_order import forward, restart
-from coterie.search._question import NO_LIMITS, Limits, Question, outcome
+from coterie.search._question import ALONE, NO_LIMITS, Limits, Question, Reach, outcome
 
-__all__ = ["NO_LIMITS", "SAME", "Limits", "Question", "best", "forward", "outcome", "restart"]
+__all__ = [
+    "ALONE",
+    "NO_LIMITS",
+    "SAME",
+    "Limits",
+    "Question",
+    "Reach",
+    "best",
+    "forward",
+    "outcome",
+    "restart",
+]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.search._question import NO_LIMITS, Group, Limits, Question, outcome
+from coterie.search._question import NO_LIMITS, Group, Limits, Question, Reach, outcome
 from coterie.values import BoolArray, Decision, FloatArray, IntArray, Partition, Trace, Verdict
 
 # Prices this near each other may differ only in how they were computed.
@@ -167,11 +167,12 @@ class _Openings:
             self._admissible[seed] = may_ask[row, partner] and decision.accepted[0]
 
     def _may_ask(self, seeds: IntArray, others: IntArray) -> BoolArray:
-        if self._limits.max_group_size == 1:
-            return np.zeros((len(seeds), len(others)), dtype=bool)
         may_ask = seeds[:, None] != others
-        if self._limits.neighbours is not None:
-            may_ask &= self._limits.neighbours[seeds].toarray()[:, others] > 0
+        if self._limits.max_group_size is not None or self._limits.change_as_groups_grow:
+            for row, seed in enumerate(seeds[:, None]):
+                reach = Reach(self._limits, self._question.n_features)
+                reach.count_in(seed)
+                may_ask[row] &= np.isin(others, reach.among(others))
         for row, seed in enumerate(seeds.tolist()):
             if seed in self._barred:
                 may_ask[row] &= ~np.isin(others, self._barred[seed])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from coterie.values import Decision, IntArray, Partition, Trace, Verdict, trace_of
+from coterie.values import BoolArray, Decision, IntArray, Partition, Trace, Verdict, trace_of
 
 State = TypeVar("State")
 
@@ -58,15 +58,42 @@ class Limits:
     neighbours : csr_array of shape (n_features, n_features) or None
         A candidate must touch a member of the group: an entry that is not zero, either way.
     max_group_size : int or None
+    kinds : ndarray of shape (n_features,) or None
+        Features of different kinds never share a group: 1, 2, ...; 0 for those that go with any
+        kind, and ALONE for those that go with nobody.
+    sizes : ndarray of shape (n_features,) or None
+        How many members each feature counts for.
     """
 
     neighbours: sparse.csr_array | None = None
     max_group_size: int | None = None
+    kinds: IntArray | None = None
+    sizes: IntArray | None = None
 
     def reordered(self, order: IntArray) -> Limits:
         """The same limits for features numbered in another order."""
-        graph = self.neighbours
-        return self if graph is None else Limits(graph[order][:, order], self.max_group_size)
+        graph, kinds, sizes = self.neighbours, self.kinds, self.sizes
+        return Limits(
+            None if graph is None else graph[order][:, order],
+            self.max_group_size,
+            None if kinds is None else kinds[order],
+            None if sizes is None else sizes[order],
+        )
+
+    @property
+    def change_as_groups_grow(self) -> bool:
+        """Whether who may be asked depends on who is in already."""
+        return any(limit is not None for limit in (self.neighbours, self.kinds, self.sizes))
+
+    def size(self, features: IntArray) -> int:
+        """How many members these features count for."""
+        return len(features) if self.sizes is None else int(self.sizes[features].sum())
+
+    def get_along(self, kind: int, features: IntArray) -> BoolArray:
+        """Which features may be with those of a kind."""
+        assert self.kinds is not None
+        kinds = self.kinds[features]
+        return (kinds >= 0) & (kind >= 0) & ((kinds == 0) | (kind == 0) | (kinds == kind))
 
     def neighbours_of(self, feature: int) -> IntArray:
         """The features that touch one feature, where there are neighbours at all."""
@@ -77,50 +104,79 @@ class Limits:
 
 
 NO_LIMITS = Limits()
+# The kind of those that go with nobody.
+ALONE = -1
 
 
-class Group:
-    """A group while it grows: its members, its state, and whom it touches."""
+class Reach:
+    """Whom a group may ask, given who is in."""
 
-    def __init__(self, question: Question[Any], limits: Limits, seed: int) -> None:
-        self._question, self._limits = question, limits
-        self._touched = np.zeros(question.n_features, dtype=bool)
-        self.seed = seed
-        self.members: list[int] = []
-        self.state = question.alone(seed)
-        self._count_in(np.array([seed]))
+    def __init__(self, limits: Limits, n_features: int) -> None:
+        self._limits = limits
+        self._n_features = n_features
+        self._touched = np.zeros(n_features if limits.neighbours is not None else 0, dtype=bool)
+        self._kind = self._size = 0
 
-    def _count_in(self, features: IntArray) -> None:
-        self.members += features.tolist()
+    def count_in(self, features: IntArray) -> None:
+        """Let some features be in."""
+        self._size += self._limits.size(features)
+        if self._limits.kinds is not None:
+            kinds = self._limits.kinds[features]
+            self._kind = ALONE if kinds.min() < 0 else max(self._kind, int(kinds.max()))
         if self._limits.neighbours is not None:
             for feature in features.tolist():
                 self._touched[self._limits.neighbours_of(feature)] = True
 
+    @property
+    def room(self) -> int:
+        """How many members more there may be."""
+        most = self._limits.max_group_size
+        return self._n_features if most is None else most - self._size
+
+    def among(self, candidates: IntArray) -> IntArray:
+        """The candidates who may be asked at all."""
+        limits = self._limits
+        if self.room <= 0:
+            return candidates[:0]
+        if limits.neighbours is not None:
+            candidates = candidates[self._touched[candidates]]
+        if limits.kinds is not None:
+            candidates = candidates[limits.get_along(self._kind, candidates)]
+        if limits.sizes is not None and limits.max_group_size is not None:
+            candidates = candidates[limits.sizes[candidates] <= self.room]
+        return candidates
+
+
+class Group:
+    """A group while it grows: its members, its state, and whom it reaches."""
+
+    def __init__(self, question: Question[Any], limits: Limits, seed: int) -> None:
+        self._question, self._limits = question, limits
+        self._reach = Reach(limits, question.n_features)
+        self._reach.count_in(np.array([seed]))
+        self.seed = seed
+        self.members = [seed]
+        self.state = question.alone(seed)
+
     def join(self, features: IntArray) -> None:
         """Take in some features."""
         self.state = self._question.joined(self.state, features)
-        self._count_in(features)
+        self.members += features.tolist()
+        self._reach.count_in(features)
 
     @property
     def foresight(self) -> int:
-        """How many merges may be foreseen: with neighbours, each changes who may be asked."""
-        return min(
-            self.room, 1 if self._limits.neighbours is not None else self._question.foresight
-        )
+        """How many merges may be foreseen: one, if each changes who may be asked."""
+        return min(self.room, 1 if self._limits.change_as_groups_grow else self._question.foresight)
 
     @property
     def room(self) -> int:
         """How many members more it may have."""
-        most = self._limits.max_group_size
-        return self._question.n_features if most is None else most - len(self.members)
+        return self._reach.room
 
     def reachable(self, candidates: IntArray) -> IntArray:
         """The candidates who may be asked at all."""
-        if self.room <= 0:
-            return candidates[:0]
-        if self._limits.neighbours is None:
-            return candidates
-        return candidates[self._touched[candidates]]
+        return self._reach.among(candidates)
 
     def judge(self, candidates: IntArray) -> Verdict:
         """The verdict on each candidate."""

@@ -1,6 +1,7 @@
 """What the data say: counts, means and scatters, and pair views of them."""
 
 from coterie.statistics._columns import LARGE, SMALL, Standardised, standardised
+from coterie.statistics._effective import effective_number
 from coterie.statistics._moments import Moments
 from coterie.statistics._on_demand import ColumnSource
 from coterie.statistics._pairs import COLLINEAR, ROUNDING, Evidence, PairMoments, where
@@ -24,6 +25,7 @@ __all__ = [
     "RunningEvidence",
     "Standardised",
     "SumEvidence",
+    "effective_number",
     "gram_bytes",
     "standardised",
     "where",

@@ -70,6 +70,8 @@ class SumEvidence:
     weights : ndarray of shape (n_features,)
         How much of each standardised contribution is added: its spread, to add columns in
         their own units.
+    signs : bool, default=False
+        Whether a candidate that is anti-correlated with a group joins it with a minus.
 
     Attributes
     ----------
@@ -87,11 +89,13 @@ class SumEvidence:
         Whether some weights are next to nothing beside others.
     """
 
-    def __init__(self, source: Source, weights: FloatArray) -> None:
+    def __init__(self, source: Source, weights: FloatArray, *, signs: bool = False) -> None:
         self.n_features = len(weights)
         self.max_candidates = source.max_columns
-        # Links whose weights span all floats have no common unit, so none is foreseen.
-        self.foresight = 128 if _all_alike(weights[weights > 0]) else 1
+        self.signs = signs
+        # Links whose weights span all floats have no common unit, and whether a link joins with a
+        # minus is known only when it does: then none is foreseen.
+        self.foresight = 128 if _all_alike(weights[weights > 0]) and not signs else 1
         self.is_light = source.is_light
         self.source, self._rows = source, source.rows
         self.weights = weights
@@ -149,6 +153,8 @@ class SumEvidence:
     def _chain(self, group: SumGroup, features: IntArray) -> SumChain:
         group = self._in_units_of(group, features)
         weights = self._weights_in(group.unit, features)[0]
+        if self.signs:
+            weights = weights * signs_of(self.source.against(group.total, features))
         links = self.source.chain(group.total, features, weights)
         added = weights**2 * np.take(self.source.own, features, axis=1)
         shifts = weights * np.take(self.source.mean, features, axis=1)
@@ -163,15 +169,14 @@ class SumEvidence:
         """Moments of the group with each candidate."""
         seen = self._seen_by(candidates)
         rows = self.source.against(group.total, seen)[:, None]
-        sums = SumsSeen(*group[1:4], rows, group.unit)
-        return self._pairs(self._within_sets(sums, seen), candidates)
+        return self._pairs_seen(SumsSeen(*group[1:4], rows, group.unit), seen, candidates)
 
     def pairs_along(self, group: SumGroup, links: IntArray, candidates: IntArray) -> PairMoments:
         """Moments with each candidate, after each link of a chain has joined in turn."""
         chain, seen = self._chain(group, links), self._seen_by(candidates)
         rows = self.source.against_each(chain.links, seen)
         sums = SumsSeen(*chain.mean_own_parts, rows, chain.unit)
-        return self._pairs(self._within_sets(sums, seen), candidates)
+        return self._pairs_seen(sums, seen, candidates)
 
     def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> PairMoments:
         """Moments of each of some features, alone, with each candidate."""
@@ -181,8 +186,19 @@ class SumEvidence:
         own = weights * self.source.own[:, features]
         seen = self._seen_by(candidates)
         rows = weights[:, None] * self.source.between(features, seen)
-        sums = SumsSeen(mean, own, own, rows, unit)
-        return self._pairs(self._within_sets(sums, seen), candidates)
+        return self._pairs_seen(SumsSeen(mean, own, own, rows, unit), seen, candidates)
+
+    def _pairs_seen(self, sums: SumsSeen, seen: IntArray, candidates: IntArray) -> PairMoments:
+        signs = signs_of(sums.rows[..., : len(candidates)]) if self.signs else None
+        return self._pairs(self._within_sets(sums, seen), candidates, signs)
+
+    def signs_in_turn(self, members: IntArray) -> FloatArray:
+        """1 or -1 for features that joined a group in this order."""
+        signs, group = np.ones(len(members)), self.alone(int(members[0]))
+        for place, member in enumerate(members[1:, None], start=1):
+            signs[place] = signs_of(self.source.against(group.total, member))[0]
+            group = self.joined(group, member)
+        return signs
 
     def _seen_by(self, candidates: IntArray) -> IntArray:
         """The columns to look at: candidates, what they contribute if that differs, target."""
@@ -223,13 +239,17 @@ class SumEvidence:
         mean, own, parts = mean[..., None], own[..., None], parts[..., None]
         return SumsWithin(mean, own, parts, rows[..., :-1], rows[..., -1:], sums.unit)
 
-    def _pairs(self, sums: SumsWithin, candidates: IntArray) -> PairMoments:
+    def _pairs(
+        self, sums: SumsWithin, candidates: IntArray, signs: FloatArray | None = None
+    ) -> PairMoments:
         m = len(candidates)
         mean, own, with_target = np.take(self.columns, self._seen_by(candidates), axis=-1)
         uu = without_rounding(sums.uu, sums.parts)
         contributed = slice(m) if self.as_candidate == 0 else slice(m, -1)
         with_contributed = sums.rows if self.as_candidate == 0 else sums.rows[..., m:]
         weights = self._weights_in(sums.unit, candidates)
+        if signs is not None:
+            weights = weights * signs
         added = weights**2 * own[..., contributed]
         merged = uu + added + 2 * weights * with_contributed
         return PairMoments(
@@ -247,6 +267,11 @@ class SumEvidence:
             vy=with_target[..., :m],
             wy=sums.uy + weights * with_target[..., contributed],
         )
+
+
+def signs_of(scatter: FloatArray) -> FloatArray:
+    """-1 where the scatter, added up over the batches (the first axis), is negative, else 1."""
+    return np.where(scatter.sum(axis=0) < 0, -1.0, 1.0)
 
 
 def _typical(weights: FloatArray) -> float:

@@ -1,0 +1,127 @@
+"""A partition of a given size: by bisection of the tolerance, then by merging whole groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from coterie.criteria import NonLin
+from coterie.grouping import Groupable, MergeQuestion
+from coterie.search import Limits, Reach
+from coterie.units import Units
+from coterie.values import TRACE_DTYPE, FloatArray, Partition, Trace
+
+# Halvings of the range of tolerances, from LOWEST to 1, on a logarithmic scale.
+STEPS = 40
+LOWEST = 1e-12
+
+
+class Sized(NamedTuple):
+    """A partition, its trace, and the tolerance that gave it."""
+
+    partition: Partition
+    trace: Trace
+    tolerance: float
+
+
+def of_size(
+    n_groups: int, groupable: Groupable, of_units: Callable[[Units, FloatArray | None], Groupable]
+) -> Sized:
+    """The partition into so many groups.
+
+    A larger tolerance gives fewer groups, but not every number of groups has a tolerance. Where
+    it has none, the next larger number is taken and groups are merged, the cheapest pair first.
+
+    Parameters
+    ----------
+    n_groups : int
+    groupable : Groupable
+    of_units : callable
+        Gives the same columns, times signs if there are any, ready to be grouped as units.
+    """
+    best = _with_tolerance(groupable, -np.inf)
+    if len(best.partition.groups) < n_groups:
+        raise ValueError(
+            f"n_groups must be {len(best.partition.groups)} or less, the number of inputs (or of "
+            f"groups to begin with), got {n_groups}."
+        )
+    low, high = np.log(LOWEST) - 1, 0.0
+    for _ in range(STEPS):
+        if len(best.partition.groups) == n_groups:
+            return best
+        middle = (low + high) / 2
+        tried = _with_tolerance(groupable, float(np.exp(middle)))
+        if len(tried.partition.groups) < n_groups:
+            high = middle
+        else:
+            low = middle
+            if len(tried.partition.groups) < len(best.partition.groups):
+                best = tried
+    return _merged(best, n_groups, of_units)
+
+
+def _with_tolerance(groupable: Groupable, tolerance: float) -> Sized:
+    return Sized(*groupable.by(NonLin(tolerance)), tolerance)
+
+
+def _merged(
+    sized: Sized, n_groups: int, of_units: Callable[[Units, FloatArray | None], Groupable]
+) -> Sized:
+    """Merge the cheapest pair of groups until so many are left."""
+    while len(sized.partition.groups) > n_groups:
+        before = sized.partition
+        units = Units(before.groups)
+        pairs = of_units(units, before.signs)
+        opened, joined, price = _cheapest_pair(pairs, n_groups)
+        together = Partition.of(
+            [
+                *(g for k, g in enumerate(before.groups) if k not in (opened, joined)),
+                np.concatenate([before.groups[opened], before.groups[joined]]),
+            ]
+        )
+        signs = before.signs
+        if signs is not None:
+            signs = signs.copy()
+            evidence = pairs.evidence
+            signs[before.groups[joined]] *= evidence.signs_in_turn(np.array([opened, joined]))[1]  # type: ignore[attr-defined]
+        trace = _told(sized.trace, before, together, int(units.firsts[joined]), opened, price)
+        sized = Sized(Partition(together.groups, signs), trace, sized.tolerance)
+    return sized
+
+
+def _cheapest_pair(pairs: Groupable, n_groups: int) -> tuple[int, int, float]:
+    """Two groups whose merger gives up the least, and what it gives up."""
+    everyone = np.arange(pairs.evidence.n_features)
+    price = MergeQuestion(pairs.evidence, NonLin(0.0)).judge_singles(everyone, everyone).price
+    may_join = _may_join(pairs.limits, len(everyone))
+    if not may_join.any():
+        raise ValueError(
+            f"n_groups={n_groups} cannot be reached: with the other limits, {len(everyone)} groups "
+            "are left at least."
+        )
+    opened, joined = np.unravel_index(np.where(may_join, price, np.inf).argmin(), price.shape)
+    return int(opened), int(joined), float(price[opened, joined])
+
+
+def _may_join(limits: Limits, n_units: int) -> FloatArray:
+    everyone = np.arange(n_units)
+    may_join = np.zeros((n_units, n_units), dtype=bool)
+    for unit in everyone:
+        reach = Reach(limits, n_units)
+        reach.count_in(everyone[[unit]])
+        may_join[unit, reach.among(everyone)] = True
+    np.fill_diagonal(may_join, False)
+    return may_join
+
+
+def _told(
+    trace: Trace, before: Partition, after: Partition, candidate: int, opened: int, price: float
+) -> Trace:
+    """The trace with groups numbered as they are now, and one merger more: it had to be."""
+    now = after.labels[[group[0] for group in before.groups]]
+    record = np.array([(now[opened], candidate, price, np.inf, True)], dtype=TRACE_DTYPE)
+    renumbered = trace.copy()
+    renumbered.group = now[trace.group]
+    return np.concatenate([renumbered, record]).view(np.recarray)

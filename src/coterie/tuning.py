@@ -1,0 +1,700 @@
+"""Which tolerance? The curve from tolerance to score, and reducers that choose on it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import column_or_1d
+from threadpoolctl import threadpool_limits
+
+from coterie.criteria import Criterion
+from coterie.estimators import GenLinCFA, NonLinCFA
+from coterie.estimators._base import Prepared, Reducer, Splits
+from coterie.estimators._checks import checked_cv, checked_number
+from coterie.grouping import LIGHT
+from coterie.values import FloatArray, IntArray, Partition, trace_of
+
+# Where to look for tolerances: shares of R2, and ratios of a bound.
+RANGES: dict[type[Reducer], tuple[float, float]] = {
+    NonLinCFA: (1e-6, 1.0),
+    GenLinCFA: (1e-3, 1e3),
+}
+# Neighbours that differ by less than this share need no tolerance between them.
+FINEST = 0.01
+SearchName = Literal["forward", "restart", "best"]
+
+
+@dataclass(frozen=True, eq=False)
+class TolerancePath:
+    """What each of T tolerances leads to.
+
+    Parameters
+    ----------
+    tolerances : ndarray of shape (T,)
+    n_groups : ndarray of shape (T,)
+        Number of groups on all rows. It need not fall as the tolerance rises: an early merge
+        can make a later one dearer.
+    labels : ndarray of shape (T, n_inputs)
+        The partition on all rows.
+    train_scores : ndarray of shape (T,)
+        Score of the model behind that partition, on the rows it was fitted on.
+    cv_scores : ndarray of shape (T, n_folds)
+        Score on held-out rows; partition and model come from the other rows alone.
+    """
+
+    tolerances: FloatArray
+    n_groups: IntArray
+    labels: IntArray
+    train_scores: FloatArray
+    cv_scores: FloatArray
+
+    @property
+    def cv_mean(self) -> FloatArray:
+        """Mean over the folds, of shape (T,)."""
+        return self.cv_scores.mean(axis=1)
+
+    @property
+    def cv_std_error(self) -> FloatArray:
+        """Standard error of that mean, of shape (T,); 0 where there is one fold only."""
+        n_folds = self.cv_scores.shape[1]
+        if n_folds == 1:
+            return np.zeros(len(self.tolerances))
+        return self.cv_scores.std(axis=1, ddof=1) / np.sqrt(n_folds)
+
+    @property
+    def best(self) -> int:
+        """Index of the highest mean; the first of equals, as in ``GridSearchCV``."""
+        return int(np.argmax(self.cv_mean))
+
+    @property
+    def simplest(self) -> int:
+        """Index of the fewest groups within one standard error of the best mean.
+
+        Of equally many groups, those of the larger tolerance.
+        """
+        enough = self.cv_mean[self.best] - self.cv_std_error[self.best]
+        falls_short = self.cv_mean < enough
+        return self._first_by(falls_short, self.n_groups)
+
+    def of_size(self, n: int) -> int:
+        """Index of the number of groups nearest to n: of two as near, the smaller.
+
+        Of equally many groups, those of the larger tolerance.
+        """
+        return self._first_by(np.abs(self.n_groups - n), self.n_groups)
+
+    def _first_by(self, *keys: Any) -> int:
+        """Index of the least first key, then the least second one, then the largest tolerance."""
+        return int(np.lexsort((-self.tolerances, *reversed(keys)))[0])
+
+
+class Training(NamedTuple):
+    """One training set, its evidence gathered once, to be grouped at any tolerance."""
+
+    reducer: Any
+    model: Any
+    X: Any
+    y: Any
+    prepared: Prepared
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any) -> Training:
+        """Gather the evidence for copies of a reducer and of the model behind it."""
+        # Any number will do: it tells the reducer that it will get numbers.
+        reducer = clone(estimator).set_params(tolerance=0.0)
+        return cls(reducer, plain_model(estimator), X, y, reducer._prepare(X, y))
+
+    def grouped(self, tolerance: float) -> Partition:
+        """The partition at a tolerance."""
+        reducer = self.reducer.set_params(tolerance=float(tolerance))
+        criterion = reducer._criterion(self.prepared.columns, self.prepared.target)
+        return self.prepared.groupable.by(criterion)[0]
+
+    def scores(self, partitions: Iterable[Partition], scorer: Any, X: Any, y: Any) -> FloatArray:
+        """Score on these rows of the model behind each partition."""
+        columns = self.prepared.columns
+        is_light = columns.size * columns.shape[1] < LIGHT
+        # Tolerances that are close lead to the same partition, so to the same score.
+        known: dict[bytes, float] = {}
+        scores = []
+        # Models that are small take longer on several threads.
+        with threadpool_limits(1 if is_light else None):
+            for partition in partitions:
+                key = partition.labels.tobytes() + np.asarray(partition.signs, float).tobytes()
+                if key not in known:
+                    known[key] = self._score(partition, scorer, X, y)
+                scores.append(known[key])
+        return np.array(scores)
+
+    def _score(self, partition: Partition, scorer: Any, X: Any, y: Any) -> float:
+        from sklearn.pipeline import make_pipeline
+
+        self.reducer._keep(self.prepared, partition, trace_of([], partition))
+        model = self.model.fit(self.reducer.transform(self.X), self.y)
+        return float(scorer(make_pipeline(self.reducer, model), X, y))
+
+
+def tolerance_path(
+    X: Any,
+    y: Any,
+    *,
+    estimator: Any = None,
+    tolerances: Any = None,
+    n_tolerances: int = 30,
+    cv: Any = 5,
+    scoring: Any = None,
+    n_jobs: int | None = None,
+) -> TolerancePath:
+    """Number of groups, and score of a plain model behind them, for each tolerance.
+
+    The evidence is gathered once per training set, that is once for all rows and once for
+    each fold, and each tolerance asks its questions of that. The partition at a tolerance is
+    the one that the reducer finds when fitted with it.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    estimator : NonLinCFA, GenLinCFA or None, default=None
+        The reducer, with all its parameters but the tolerance. None: ``NonLinCFA()``. Its own
+        `cv`, by which prices are scored, stays: the default "auto" means 5 folds here.
+    tolerances : array-like of shape (T,) or None, default=None
+        The tolerances, in any order. None: see Notes.
+    n_tolerances : int, default=30
+        How many, where `tolerances` is None; 2 or more.
+    cv : int, splitter or iterable, default=5
+        The folds on which the model is scored, as in scikit-learn: an int gives contiguous folds,
+        or for classes folds with about the same share of each.
+    scoring : str, callable or None, default=None
+        A scikit-learn scorer. None: the model's own, see Notes.
+    n_jobs : int or None, default=None
+        How many folds at the same time. None: 1.
+
+    Returns
+    -------
+    TolerancePath
+        ``tolerances``, ``n_groups``, ``labels``, ``train_scores``, ``cv_scores``; ``cv_mean`` and
+        ``cv_std_error``; and the indices ``best``, ``simplest`` (one-standard-error rule) and
+        ``of_size(n)``.
+
+    See Also
+    --------
+    NonLinCFACV, GenLinCFACV : Reducers that choose their tolerance on this path.
+
+    Notes
+    -----
+    The model is linear regression, scored by R2, for targets of numbers; logistic regression of
+    standardised aggregates, scored by accuracy, for two classes (``scoring="neg_log_loss"`` is
+    finer); Poisson regression of standardised aggregates with a slight ridge penalty (0.001),
+    scored by the share of deviance explained, for counts.
+
+    Without `tolerances` they are found by halving. The first two are the ends of a range, 1e-6
+    to 1 for NonLinCFA, whose tolerance is a share of R2, and 0.001 to 1000 for GenLinCFA, whose
+    tolerance is a ratio. Then, again and again, one more comes halfway (geometrically) between
+    two neighbours: those with the largest product of their distance and of the difference
+    between their numbers of groups, as long as they differ by a hundredth. So tolerances lie
+    close together where the curve is steep, and far apart where it is flat. Like the penalties
+    of ``LassoCV`` they are found on all rows; what is scored on held-out rows never is.
+
+    Examples
+    --------
+    >>> from coterie import tolerance_path
+    >>> from coterie.datasets import make_groups
+    >>> X, y, labels = make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> path = tolerance_path(X, y, tolerances=[0.0, 0.01, 1.0])
+    >>> path.n_groups
+    array([3, 3, 1])
+    >>> path.cv_mean.round(2)
+    array([ 0.61,  0.62, -0.04])
+    >>> (path.labels[path.simplest] == labels).all()
+    np.True_
+    """
+    reducer = _checked_estimator(estimator)
+    scorer = _checked_scorer(reducer, scoring)
+    given, count = _checked_tolerances(tolerances), _checked_count(n_tolerances)
+    whole = Training.of(reducer, X, y)
+    X, y = indexable(X, column_or_1d(y))
+    known = _found(whole, count) if given is None else [(t, whole.grouped(t)) for t in given]
+    at, partitions = np.array([t for t, _ in known]), [partition for _, partition in known]
+    folds = Parallel(n_jobs=n_jobs)(
+        delayed(_fold_scores)(reducer, at, scorer, X, y, split)
+        for split in _splits(reducer, cv, X, y)
+    )
+    return TolerancePath(
+        tolerances=at,
+        n_groups=np.array([len(partition.groups) for partition in partitions]),
+        labels=np.array([partition.labels for partition in partitions]),
+        train_scores=whole.scores(partitions, scorer, X, y),
+        cv_scores=_checked_scores(np.column_stack(folds)),
+    )
+
+
+def plain_model(estimator: Any) -> Any:
+    """The model to put behind a reducer: the plainest one for its kind of target."""
+    # Imported late: fitting a reducer needs no models.
+    from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    family = getattr(estimator, "family", "gaussian")
+    if family == "bernoulli":
+        return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    if family == "poisson":
+        # Without a penalty there is no solution where aggregates are collinear.
+        counts = PoissonRegressor(alpha=1e-3, solver="newton-cholesky")
+        return make_pipeline(StandardScaler(), counts)
+    return LinearRegression()
+
+
+def _fold_scores(
+    reducer: Any, tolerances: FloatArray, scorer: Any, X: Any, y: Any, split: tuple[Any, Any]
+) -> FloatArray:
+    """Score on held-out rows at each tolerance."""
+    train, test = split
+    training = Training.of(reducer, _safe_indexing(X, train), _safe_indexing(y, train))
+    partitions = map(training.grouped, tolerances)
+    return training.scores(partitions, scorer, _safe_indexing(X, test), _safe_indexing(y, test))
+
+
+def _found(training: Training, count: int) -> list[tuple[float, Partition]]:
+    """Tolerances that show how the number of groups changes, and what each leads to."""
+    low, high = next(ends for kind, ends in RANGES.items() if isinstance(training.reducer, kind))
+    known = [(t, training.grouped(t)) for t in (low, high)]
+    while len(known) < count:
+        tolerances = np.array([t for t, _ in known])
+        before = _steepest(tolerances, np.array([len(p.groups) for _, p in known]))
+        middle = float(np.sqrt(tolerances[before] * tolerances[before + 1]))
+        known.insert(before + 1, (middle, training.grouped(middle)))
+    return known
+
+
+def _steepest(tolerances: FloatArray, n_groups: IntArray) -> int:
+    """Index of the tolerance after which one more would tell the most."""
+    distance = np.diff(np.log(tolerances))
+    change = np.abs(np.diff(n_groups)) * distance * (distance > FINEST)
+    return int(np.argmax(change if change.any() else distance))
+
+
+def _splits(reducer: Any, cv: Any, X: Any, y: Any) -> list[tuple[Any, Any]]:
+    """Pairs of training and held-out rows."""
+    from sklearn.model_selection import check_cv
+
+    if not (cv is None or isinstance(cv, Integral)):
+        cv = checked_cv(cv)
+    splits = list(check_cv(cv, y, classifier=is_classifier(plain_model(reducer))).split(X, y))
+    if not splits:
+        raise ValueError("cv must give at least one pair of (train, test) rows, got none.")
+    return splits
+
+
+def _checked_estimator(estimator: Any) -> Any:
+    if estimator is None:
+        return NonLinCFA()
+    if isinstance(estimator, type):
+        raise TypeError(
+            f"estimator must be an instance, got a class: write {estimator.__name__}()."
+        )
+    if not isinstance(estimator, NonLinCFA | GenLinCFA):
+        raise TypeError(
+            "estimator must be a reducer with a tolerance, that is a NonLinCFA or a GenLinCFA, "
+            f"got {estimator!r}."
+        )
+    if estimator.n_groups is not None:
+        raise ValueError(
+            "estimator must have n_groups=None, since each tolerance leads to a number of groups, "
+            f"got {estimator.n_groups!r}. Ask the path for of_size({estimator.n_groups!r})."
+        )
+    return estimator
+
+
+def _checked_tolerances(tolerances: Any) -> list[float] | None:
+    if tolerances is None:
+        return None
+    if isinstance(tolerances, str | bytes) or not np.iterable(tolerances):
+        raise TypeError(
+            f"tolerances must be None or a list of numbers, got {tolerances!r}. Write "
+            "[0.01] for a single one."
+        )
+    checked = [checked_number("every tolerance", one) for one in tolerances]
+    if not checked:
+        raise ValueError("tolerances must hold one number or more, got none. None finds them.")
+    return checked
+
+
+def _checked_count(n_tolerances: Any) -> int:
+    if not isinstance(n_tolerances, Integral) or isinstance(n_tolerances, bool):
+        raise TypeError(f"n_tolerances must be an int, got {n_tolerances!r}.")
+    if n_tolerances < 2:
+        raise ValueError(
+            f"n_tolerances must be 2 or more, got {n_tolerances}. To look at a single tolerance, "
+            "give tolerances=[that one]."
+        )
+    return int(n_tolerances)
+
+
+def _checked_scorer(reducer: Any, scoring: Any) -> Any:
+    from sklearn.metrics import check_scoring
+    from sklearn.pipeline import make_pipeline
+
+    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
+        raise TypeError(
+            f"scoring must be None, the name of one scorer or a function, got {scoring!r}."
+        )
+    return check_scoring(make_pipeline(reducer, plain_model(reducer)), scoring=scoring)
+
+
+def _checked_scores(scores: FloatArray) -> FloatArray:
+    if not np.isnan(scores).any():
+        return scores
+    fold = int(np.argmax(np.isnan(scores).any(axis=0)))
+    raise ValueError(
+        f"scoring gives NaN on fold {fold} of cv, so tolerances cannot be compared. R2 needs 2 "
+        "or more rows in a fold: use fewer folds, or scoring='neg_mean_squared_error'."
+    )
+
+
+class TunedReducer(Reducer):
+    """A reducer that chooses its tolerance on its path.
+
+    Final classes store their parameters and say which reducer these amount to.
+    """
+
+    tolerances: Any
+    n_tolerances: Any
+    cv: Any
+    scoring: Any
+    n_jobs: Any
+    one_standard_error: Any
+
+    @abstractmethod
+    def _plain(self) -> Any:
+        """The reducer whose tolerance is chosen; at that tolerance, once it is."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose the tolerance, and learn from all rows which features to aggregate.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            The target, as the reducer without "CV" in its name takes it.
+        """
+        self._check_choice()
+        self.path_ = tolerance_path(
+            X,
+            y,
+            estimator=self._plain(),
+            tolerances=self.tolerances,
+            n_tolerances=self.n_tolerances,
+            cv=self.cv,
+            scoring=self.scoring,
+            n_jobs=self.n_jobs,
+        )
+        chosen = self.path_.simplest if self.one_standard_error else self.path_.best
+        self.tolerance_ = float(self.path_.tolerances[chosen])
+        self.cv_results_ = _as_results(self.path_)
+        self._learn(X, y)
+        return self
+
+    def _check_choice(self) -> None:
+        if not isinstance(self.one_standard_error, bool | np.bool_):
+            raise TypeError(
+                f"one_standard_error must be True or False, got {self.one_standard_error!r}."
+            )
+
+    def _target(self, y: Any) -> FloatArray:
+        return self._plain()._target(y)
+
+    def _splits(self, X: Any, target: FloatArray, rows: Any) -> Splits | None:
+        return self._plain()._splits(X, target, rows)
+
+    def _criterion(self, columns: FloatArray, target: FloatArray) -> Criterion:
+        return self._plain()._criterion(columns, target)
+
+    def _shared_with(self, kind: type[Reducer]) -> dict[str, Any]:
+        """The parameters that a reducer has too, other than `cv`, which means another thing."""
+        own = self.get_params(deep=False)
+        return {name: own[name] for name in kind().get_params() if name in own and name != "cv"}
+
+
+def _as_results(path: TolerancePath) -> dict[str, Any]:
+    """The path as a table, with the names and the standard deviation of ``GridSearchCV``."""
+    folds = {f"split{k}_test_score": scores for k, scores in enumerate(path.cv_scores.T)}
+    return {
+        "tolerance": path.tolerances,
+        "n_groups": path.n_groups,
+        "mean_test_score": path.cv_mean,
+        "std_test_score": path.cv_scores.std(axis=1),
+        **folds,
+    }
+
+
+class NonLinCFACV(TunedReducer):
+    """NonLinCFA with the tolerance that serves linear regression best on held-out rows.
+
+    Choose this one when the score of a model behind the groups is what counts;
+    ``NonLinCFA()`` sets its allowance without folds. As ``LassoCV`` is to ``Lasso``.
+
+    Parameters
+    ----------
+    tolerances : array-like of shape (T,) or None, default=None
+        The tolerances to try. None: `n_tolerances` of them, close together where the number of
+        groups changes fast, see :func:`tolerance_path`.
+    n_tolerances : int, default=30
+        How many, where `tolerances` is None.
+    cv : int, splitter or iterable, default=5
+        The folds on which tolerances are compared. In each, groups and model come from the
+        training rows alone.
+    scoring : str, callable or None, default=None
+        A scikit-learn scorer. None: R2.
+    n_jobs : int or None, default=None
+        How many folds at the same time. None: 1.
+    one_standard_error : bool, default=False
+        Whether to take the fewest groups whose mean score is within one standard error of the
+        best mean, instead of the best.
+    price_cv : int, splitter or None, default=None
+        How the R2 of a merge is scored, the `cv` of :class:`NonLinCFA`. None: on all rows
+        of the training set, in closed form. An int or a splitter: on folds within it.
+    inputs : None, callable or transformer, default=None
+        What is grouped, as in :class:`NonLinCFA`.
+    aggregation : str or callable, default="mean"
+        What replaces a group, as in :class:`NonLinCFA`.
+    search : {"forward", "restart", "best"}, default="restart"
+        The order of questions, as in :class:`NonLinCFA`.
+    connectivity : sparse array of shape (n_inputs, n_inputs) or None, default=None
+        Graph of neighbours: a candidate must touch a member of the group.
+    max_group_size : int or None, default=None
+        Largest number of members of a group.
+    scale : bool, default=False
+        Whether to standardise the inputs on the training rows first.
+    signs : bool, default=False
+        Whether a candidate may join with a minus, as in :class:`NonLinCFA`.
+    groups : list of lists of columns or None, default=None
+        Groups to begin with, as in :class:`NonLinCFA`.
+    keep : list of columns or None, default=None
+        Inputs that stay alone.
+    separate : list of lists of columns or None, default=None
+        Inputs of different lists never share a group.
+    engine : {"auto", "gram", "columns"}, default="auto"
+        How covariances are found, as in :class:`NonLinCFA`.
+    memory : float or None, default=None
+        Bytes that a matrix of covariances may take. None: half the memory of the machine.
+
+    Attributes
+    ----------
+    tolerance_ : float
+        The tolerance chosen; the smaller index in `tolerances` of two that score the same.
+    cv_results_ : dict of ndarray
+        ``tolerance``, ``n_groups``, ``mean_test_score``, ``std_test_score``,
+        ``split0_test_score`` and so on, as in ``GridSearchCV``.
+    path_ : TolerancePath
+        The same with the partitions, and indices by other rules.
+    labels_, groups_, n_groups_, signs_, trace_, n_features_in_, feature_names_in_
+        As in :class:`NonLinCFA`, fitted to all rows at that tolerance.
+
+    See Also
+    --------
+    tolerance_path : The curve on which the tolerance is chosen.
+    GenLinCFACV : For classes and counts.
+
+    Examples
+    --------
+    >>> from coterie import NonLinCFACV
+    >>> from coterie.datasets import make_groups
+    >>> X, y, labels = make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> reducer = NonLinCFACV(one_standard_error=True).fit(X, y)
+    >>> (reducer.labels_ == labels).all()
+    np.True_
+    """
+
+    def __init__(
+        self,
+        *,
+        tolerances: Any = None,
+        n_tolerances: int = 30,
+        cv: Any = 5,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        one_standard_error: bool = False,
+        price_cv: Any = None,
+        inputs: Any = None,
+        aggregation: str | Callable[[Any], Any] = "mean",
+        search: SearchName = "restart",
+        connectivity: Any = None,
+        max_group_size: int | None = None,
+        scale: bool = False,
+        signs: bool = False,
+        groups: Any = None,
+        keep: Any = None,
+        separate: Any = None,
+        engine: Literal["auto", "gram", "columns"] = "auto",
+        memory: float | None = None,
+    ) -> None:
+        self.tolerances = tolerances
+        self.n_tolerances = n_tolerances
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.one_standard_error = one_standard_error
+        self.price_cv = price_cv
+        self.inputs = inputs
+        self.aggregation = aggregation
+        self.search = search
+        self.connectivity = connectivity
+        self.max_group_size = max_group_size
+        self.scale = scale
+        self.signs = signs
+        self.groups = groups
+        self.keep = keep
+        self.separate = separate
+        self.engine = engine
+        self.memory = memory
+
+    def _plain(self) -> NonLinCFA:
+        tolerance = getattr(self, "tolerance_", 0.0)
+        return NonLinCFA(tolerance, cv=self.price_cv, **self._shared_with(NonLinCFA))
+
+
+class GenLinCFACV(TunedReducer):
+    """GenLinCFA with the tolerance that serves a plain model best on held-out rows.
+
+    The model is linear, logistic or Poisson regression, as the family asks. Choose this one to
+    use the paper's bound without a tolerance from elsewhere; ``GenLinCFA()`` has a rule of
+    its own, without folds.
+
+    Parameters
+    ----------
+    tolerances : array-like of shape (T,) or None, default=None
+        The tolerances to try. None: `n_tolerances` of them, close together where the number of
+        groups changes fast, see :func:`tolerance_path`.
+    n_tolerances : int, default=30
+        How many, where `tolerances` is None.
+    cv : int, splitter or iterable, default=5
+        The folds on which tolerances are compared. In each, groups and model come from the
+        training rows alone.
+    scoring : str, callable or None, default=None
+        A scikit-learn scorer. None: R2, accuracy, or the share of deviance explained, for
+        numbers, classes and counts.
+    n_jobs : int or None, default=None
+        How many folds at the same time. None: 1.
+    one_standard_error : bool, default=False
+        Whether to take the fewest groups whose mean score is within one standard error of the
+        best mean, instead of the best.
+    family : {"gaussian", "bernoulli", "poisson"}, default="gaussian"
+        Distribution of the target: numbers, two classes, or counts.
+    curvature : {"zero", "null"} or float, default="zero"
+        Second derivative of the family's cumulant function, as in :class:`GenLinCFA`.
+    bound : {"general", "bivariate"}, default="general"
+        The rule of Algorithm 2, or that of Appendix B of the paper.
+    inputs : None, callable or transformer, default=None
+        What is grouped, as in :class:`NonLinCFA`.
+    aggregation : str or callable, default="mean"
+        What replaces a group, as in :class:`NonLinCFA`.
+    search : {"forward", "restart", "best"}, default="restart"
+        The order of questions, as in :class:`NonLinCFA`.
+    connectivity : sparse array of shape (n_inputs, n_inputs) or None, default=None
+        Graph of neighbours: a candidate must touch a member of the group.
+    max_group_size : int or None, default=None
+        Largest number of members of a group.
+    scale : bool, default=False
+        Whether to standardise the inputs on the training rows first.
+    signs : bool, default=False
+        Whether a candidate may join with a minus, as in :class:`NonLinCFA`.
+    groups : list of lists of columns or None, default=None
+        Groups to begin with, as in :class:`NonLinCFA`.
+    keep : list of columns or None, default=None
+        Inputs that stay alone.
+    separate : list of lists of columns or None, default=None
+        Inputs of different lists never share a group.
+    engine : {"auto", "gram", "columns"}, default="auto"
+        How covariances are found, as in :class:`NonLinCFA`.
+    memory : float or None, default=None
+        Bytes that a matrix of covariances may take. None: half the memory of the machine.
+
+    Attributes
+    ----------
+    tolerance_ : float
+        The tolerance chosen; the smaller index in `tolerances` of two that score the same.
+    cv_results_ : dict of ndarray
+        ``tolerance``, ``n_groups``, ``mean_test_score``, ``std_test_score``,
+        ``split0_test_score`` and so on, as in ``GridSearchCV``.
+    path_ : TolerancePath
+        The same with the partitions, and indices by other rules.
+    labels_, groups_, n_groups_, signs_, trace_, n_features_in_, feature_names_in_
+        As in :class:`GenLinCFA`, fitted to all rows at that tolerance.
+
+    See Also
+    --------
+    tolerance_path : The curve on which the tolerance is chosen.
+    NonLinCFACV : Exact prices, for a target of numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import GenLinCFACV
+    >>> rng = np.random.default_rng(0)
+    >>> warm, dry = rng.normal(size=(2, 300, 1))
+    >>> X = np.hstack([warm, warm, dry, dry]) + 0.1 * rng.normal(size=(300, 4))
+    >>> y = np.where((warm - dry).ravel() + rng.normal(size=300) > 0, "burns", "does not")
+    >>> GenLinCFACV(family="bernoulli", one_standard_error=True).fit(X, y).labels_
+    array([0, 0, 1, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        tolerances: Any = None,
+        n_tolerances: int = 30,
+        cv: Any = 5,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        one_standard_error: bool = False,
+        family: Literal["gaussian", "bernoulli", "poisson"] = "gaussian",
+        curvature: Literal["zero", "null"] | float = "zero",
+        bound: Literal["general", "bivariate"] = "general",
+        inputs: Any = None,
+        aggregation: str | Callable[[Any], Any] = "mean",
+        search: SearchName = "restart",
+        connectivity: Any = None,
+        max_group_size: int | None = None,
+        scale: bool = False,
+        signs: bool = False,
+        groups: Any = None,
+        keep: Any = None,
+        separate: Any = None,
+        engine: Literal["auto", "gram", "columns"] = "auto",
+        memory: float | None = None,
+    ) -> None:
+        self.tolerances = tolerances
+        self.n_tolerances = n_tolerances
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.one_standard_error = one_standard_error
+        self.family = family
+        self.curvature = curvature
+        self.bound = bound
+        self.inputs = inputs
+        self.aggregation = aggregation
+        self.search = search
+        self.connectivity = connectivity
+        self.max_group_size = max_group_size
+        self.scale = scale
+        self.signs = signs
+        self.groups = groups
+        self.keep = keep
+        self.separate = separate
+        self.engine = engine
+        self.memory = memory
+
+    def _plain(self) -> GenLinCFA:
+        tolerance = getattr(self, "tolerance_", 0.0)
+        return GenLinCFA(tolerance, **self._shared_with(GenLinCFA))

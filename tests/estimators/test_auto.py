@@ -1,0 +1,118 @@
+"""An allowance that nobody has to choose."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+from coterie import GenLinCFA, NonLinCFA
+from coterie.datasets import make_groups
+from coterie.statistics import effective_number
+
+
+def rss(columns, y):
+    return np.sum((y - LinearRegression().fit(columns, y).predict(columns)) ** 2)
+
+
+@pytest.mark.parametrize("word", ["aic", "bic", "ric"])
+def test_the_rule_is_an_f_test(problem, word):
+    X, y = problem
+    n, D = X.shape
+    penalty = {"aic": 2.0, "bic": np.log(n), "ric": 2 * np.log(D)}[word]
+    reducer = NonLinCFA(word, search="forward").fit(X, y)
+    first = [record for record in reducer.trace_ if record.group == 0]
+    group = [0]
+    for record in first:
+        apart = rss(np.column_stack([X[:, group].mean(axis=1), X[:, record.candidate]]), y)
+        merged = rss(X[:, [*group, record.candidate]].mean(axis=1, keepdims=True), y)
+        f = (merged - apart) / (apart / (n - 3))
+        assert record.price / record.allowance * penalty == pytest.approx(f)
+        assert record.accepted == (f <= penalty)
+        group += [record.candidate] if record.accepted else []
+
+
+def test_classes_and_counts_ask_the_same_question_in_units_of_their_dispersion(problem):
+    X, y = problem
+    above = (y > np.median(y)).astype(float)
+    classes = GenLinCFA(family="bernoulli").fit(X, np.where(above > 0, "yes", "no"))
+    assert (classes.labels_ == NonLinCFA().fit(X, above).labels_).all()
+    counts = np.round(np.exp((y - y.mean()) / y.std()))
+    in_dozens = GenLinCFA(family="poisson").fit(X, 12 * counts).labels_
+    assert (GenLinCFA(family="poisson").fit(X, counts).labels_ == in_dozens).all()
+
+
+def test_where_there_is_only_noise_everything_merges():
+    # A refusal needs a chi-square beyond 2 + 2 log 35 = 9.1: one in 400 questions, so that of 20
+    # problems with 40 questions each about two have one.
+    n_merged = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(300, 40)), rng.normal(size=300)
+        n_merged += NonLinCFA().fit(X, y).n_groups_ == 1
+    assert n_merged >= 15
+
+
+def known(seed, n_samples):
+    return make_groups(
+        n_samples, n_features=30, n_groups=3, correlation=0.9, noise=1.0, random_state=seed
+    )
+
+
+def test_known_groups_are_found_as_samples_grow():
+    found = {}
+    for n_samples in (30, 4000):
+        right = 0
+        for seed in range(10):
+            X, y, labels = known(seed, n_samples)
+            ours = NonLinCFA().fit(X, y).labels_
+            right += ((ours[:, None] == ours) == (labels[:, None] == labels)).mean()
+        found[n_samples] = right / 10
+    assert found[4000] > 0.98
+    assert found[30] < found[4000]
+
+
+def test_no_fixed_tolerance_is_much_better():
+    errors = {}
+    for tolerance in ("auto", 1e-4, 1e-3, 1e-2, 0.1, 1.0):
+        error = 0.0
+        for seed in range(20):
+            X, y, _ = known(seed, 2150)
+            reducer = NonLinCFA(tolerance, cv=None).fit(X[:150], y[:150])
+            Z = reducer.transform(X)
+            model = LinearRegression().fit(Z[:150], y[:150])
+            error += np.mean((y[150:] - model.predict(Z[150:])) ** 2)
+        errors[tolerance] = error
+    assert min(errors.values()) > 0.95 * errors["auto"]
+
+
+def test_a_perfect_fit_leaves_no_allowance(rng):
+    X = rng.normal(size=(50, 4))
+    X = np.column_stack([X, X[:, 0]])
+    reducer = NonLinCFA().fit(X, X[:, 0])
+    assert reducer.labels_[0] == reducer.labels_[4]
+    assert (reducer.trace_.allowance[reducer.trace_.group == 0] < 1e-12).all()
+
+
+@pytest.mark.parametrize("reducer", [NonLinCFA(), GenLinCFA(), NonLinCFA("ric", search="best")])
+def test_more_features_than_samples_need_nothing_special(rng, reducer):
+    X = rng.normal(size=(20, 200))
+    y = X[:, 0] + 0.1 * rng.normal(size=20)
+    assert 1 < reducer.fit(X, y).n_groups_ < 20
+
+
+def test_columns_count_for_as_many_as_they_are_in_effect(rng):
+    factors = rng.normal(size=(20_000, 6))
+    assert effective_number(factors) == pytest.approx(6, rel=0.01)
+    copies = np.repeat(factors, [1, 1, 1, 7, 7, 7], axis=1)
+    # 24 columns with r^2 = 1 within groups: 24^2 / (3 * 1 + 3 * 49).
+    assert effective_number(copies) == pytest.approx(24**2 / 150, rel=0.01)
+    many = np.repeat(factors, 200, axis=1)
+    assert effective_number(many) == pytest.approx(6, rel=0.05)
+    assert effective_number(np.ones((10, 3))) == 1
+    wide = rng.normal(size=(30, 2000))
+    assert effective_number(wide) < 31
+
+
+def test_the_order_of_columns_does_not_change_their_number(rng):
+    X = rng.normal(size=(40, 400)) + rng.normal(size=(40, 1))
+    shuffled = X[:, rng.permutation(400)]
+    assert effective_number(shuffled) == pytest.approx(effective_number(X), rel=1e-12)
