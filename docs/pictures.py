@@ -1,5 +1,6 @@
 """Draw the pictures of the README from the fits they show."""
 
+from itertools import product
 from pathlib import Path
 
 import matplotlib as mpl
@@ -13,6 +14,7 @@ from coterie.datasets import load_tecator
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442"]
+MARKERS = ["o", "s", "^"]
 ALONE = "#bbbbbb"
 
 
@@ -26,9 +28,10 @@ def tecator_groups(path: Path) -> None:
     larger = [members for members in reducer.groups_ if len(members) > 1]
     single = np.concatenate([members for members in reducer.groups_ if len(members) == 1])
     axes.scatter(channels[single], mean[single], color=ALONE, s=14, label="alone", zorder=2)
-    for colour, members in zip(COLOURS, larger, strict=False):
-        label = f"mean of {len(members)}"
-        axes.scatter(channels[members], mean[members], color=colour, s=26, label=label, zorder=3)
+    for (marker, colour), members in zip(product(MARKERS, COLOURS), larger, strict=False):
+        style = {"color": colour, "marker": marker, "label": f"mean of {len(members)}"}
+        axes.scatter(channels[members], mean[members], s=26, zorder=3, **style)
+    assert len(larger) <= len(MARKERS) * len(COLOURS), "more groups than styles"
     axes.set(
         xlabel="channel (850 to 1050 nm)",
         ylabel="absorbance",

@@ -150,7 +150,7 @@ def groupable(
     """Gather what must be known about columns to group them."""
     if units is not None:
         columns, limits = units.sums(columns), units.limits(limits)
-    with few_threads(columns.size * columns.shape[1] < LIGHT):
+    with few_threads(is_light(columns)):
         if search != "best":
             evidence = gathered(columns, target, aggregation, rows, means, signs=signs)
             return Groupable(evidence, search, limits, units=units)
@@ -175,9 +175,14 @@ def _threadpools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def few_threads(is_light: bool) -> AbstractContextManager[Any]:
+def is_light(columns: FloatArray) -> bool:
+    """Whether a product of all columns with all columns is too small for several threads."""
+    return columns.size * columns.shape[1] < LIGHT
+
+
+def few_threads(few: bool) -> AbstractContextManager[Any]:
     """One thread for products so small that waking others takes longer than they do."""
-    return _threadpools().limit(limits=1, user_api="blas") if is_light else nullcontext()
+    return _threadpools().limit(limits=1, user_api="blas") if few else nullcontext()
 
 
 def order_by_content(columns: FloatArray) -> tuple[IntArray, IntArray]:

@@ -17,9 +17,10 @@ from threadpoolctl import threadpool_limits
 
 from coterie.criteria import Criterion
 from coterie.estimators import GenLinCFA, NonLinCFA
-from coterie.estimators._base import Prepared, Reducer, Splits
+from coterie.estimators._base import Reducer
 from coterie.estimators._checks import checked_cv, checked_number
-from coterie.grouping import LIGHT
+from coterie.estimators._prepared import Prepared, Splits
+from coterie.grouping import is_light
 from coterie.values import FloatArray, IntArray, Partition, trace_of
 
 # Where to look for tolerances: shares of R2, and ratios of a bound.
@@ -120,13 +121,11 @@ class Training(NamedTuple):
 
     def scores(self, partitions: Iterable[Partition], scorer: Any, X: Any, y: Any) -> FloatArray:
         """Score on these rows of the model behind each partition."""
-        columns = self.prepared.columns
-        is_light = columns.size * columns.shape[1] < LIGHT
         # Tolerances that are close lead to the same partition, so to the same score.
         known: dict[bytes, float] = {}
         scores = []
         # Models that are small take longer on several threads.
-        with threadpool_limits(1 if is_light else None):
+        with threadpool_limits(1 if is_light(self.prepared.columns) else None):
             for partition in partitions:
                 key = partition.labels.tobytes() + np.asarray(partition.signs, float).tobytes()
                 if key not in known:

@@ -6,6 +6,7 @@ from sklearn.linear_model import LinearRegression
 
 from coterie import GenLinCFA, NonLinCFA
 from coterie.datasets import make_groups
+from coterie.estimators._automatic import residual
 from coterie.statistics import effective_number
 
 
@@ -82,6 +83,36 @@ def test_no_fixed_tolerance_is_much_better():
             error += np.mean((y[150:] - model.predict(Z[150:])) ** 2)
         errors[tolerance] = error
     assert min(errors.values()) > 0.95 * errors["auto"]
+
+
+def test_many_effects_do_not_drown_in_each_other():
+    # Ten groups with effects 1 to 10: to each pair, the other eight are noise.
+    errors = {"auto": 0.0, "bic": 0.0}
+    for seed in range(5):
+        X, y, _ = make_groups(2150, 100, 10, correlation=0.7, random_state=seed)
+        for word in errors:
+            Z = NonLinCFA(word).fit(X[:150], y[:150]).transform(X)
+            model = LinearRegression().fit(Z[:150], y[:150])
+            errors[word] += np.mean((y[150:] - model.predict(Z[150:])) ** 2)
+    assert errors["auto"] < 0.8 * errors["bic"]
+
+
+def test_the_penalty_is_told(problem):
+    X, y = problem
+    n, D = X.shape
+    assert NonLinCFA("aic").fit(X, y).penalty_ == 2
+    assert NonLinCFA("bic").fit(X, y).penalty_ == np.log(n)
+    assert NonLinCFA("ric").fit(X, y).penalty_ == 2 * np.log(D)
+    most = max(np.log(n), 2 + 2 * np.log(effective_number(X)))
+    halvings = np.log2(most / NonLinCFA().fit(X, y).penalty_)
+    assert halvings == pytest.approx(round(halvings))
+
+
+def test_what_regression_leaves_is_what_regression_leaves(problem):
+    X, y = problem
+    collinear = np.column_stack([X, X[:, 0] + X[:, 1]])
+    for columns in (X, collinear, np.ones((len(y), 1))):
+        assert residual(columns, y) == pytest.approx(rss(columns, y))
 
 
 def test_a_perfect_fit_leaves_no_allowance(rng):

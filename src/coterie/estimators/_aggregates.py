@@ -10,7 +10,7 @@ from scipy import sparse
 
 from coterie.aggregations import Aggregation, Linear
 from coterie.statistics import standardised
-from coterie.values import FloatArray, IntArray
+from coterie.values import FloatArray, IntArray, Partition
 
 # Weights in a matrix small enough to be multiplied with its zeros.
 DENSE = 2**21
@@ -95,6 +95,16 @@ class PlainAggregates:
         chosen = (columns[:, members].astype(np.float64) for members in self.groups)
         values = np.column_stack([self.aggregation.values(group) for group in chosen])
         return values.astype(columns.dtype, copy=False)
+
+
+def oriented(partition: Partition) -> FloatArray:
+    """1 or -1 for each feature, 1 for the first of each group."""
+    if partition.signs is None:
+        return np.ones(sum(map(len, partition.groups)))
+    signs = partition.signs.copy()
+    for members in partition.groups:
+        signs[members] *= signs[members[0]]
+    return signs
 
 
 def aggregates_of(

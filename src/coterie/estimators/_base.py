@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +20,9 @@ from sklearn.utils.validation import (
 )
 
 from coterie.aggregations import Aggregation, Linear, LinearSum
-from coterie.criteria import Criterion
-from coterie.estimators._aggregates import Scaling, aggregates_of
+from coterie.criteria import Criterion, Parsimony
+from coterie.estimators._aggregates import Scaling, aggregates_of, oriented
+from coterie.estimators._automatic import automatic
 from coterie.estimators._checks import (
     check_finite,
     check_table,
@@ -44,23 +44,12 @@ from coterie.estimators._inputs import (
     is_transformer,
 )
 from coterie.estimators._names import aggregate_name, made_unique
+from coterie.estimators._prepared import Prepared, Splits
 from coterie.estimators._sizes import of_size
-from coterie.grouping import SEARCHES, Groupable, groupable
+from coterie.grouping import SEARCHES, Groupable, few_threads, groupable, is_light
 from coterie.statistics import RowSets
 from coterie.units import Units
-from coterie.values import FloatArray, IntArray, Partition, Trace
-
-Splits = list[tuple[IntArray, IntArray]]
-
-
-class Prepared(NamedTuple):
-    """What a fit works on: inputs, target, and the evidence gathered from them."""
-
-    columns: FloatArray
-    target: FloatArray
-    aggregation: Aggregation
-    groupable: Groupable
-    of_units: Callable[[Units, FloatArray | None], Groupable]
+from coterie.values import FloatArray, Partition, Trace
 
 
 def _can_go_back(reducer: Reducer) -> bool:
@@ -114,15 +103,22 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
     def _learn(self, X: Any, y: Any, rows: Any = None) -> None:
         """Group the features of X and keep what transform needs."""
         prepared = self._prepare(X, y, rows)
+        with few_threads(is_light(prepared.columns)):
+            self._keep(prepared, *self._grouped(prepared))
+
+    def _grouped(self, prepared: Prepared) -> tuple[Partition, Trace]:
+        """The partition that the parameters ask for, by size, by a word, or by a number."""
         if self.n_groups is not None:
-            sized = of_size(
-                checked_size(self.n_groups, self.tolerance), prepared.groupable, prepared.of_units
-            )
-            self.tolerance_ = sized.tolerance
-            self._keep(prepared, sized.partition, sized.trace)
-            return
+            size = checked_size(self.n_groups, self.tolerance)
+            partition, trace, self.tolerance_ = of_size(size, prepared.groupable, prepared.of_units)
+            return partition, trace
         criterion = self._criterion(prepared.columns, prepared.target)
-        self._keep(prepared, *prepared.groupable.by(criterion))
+        if isinstance(criterion, Parsimony) and self.tolerance == "auto":
+            partition, trace, self.penalty_ = automatic(prepared, criterion.penalty)
+            return partition, trace
+        if isinstance(criterion, Parsimony):
+            self.penalty_ = criterion.penalty
+        return prepared.groupable.by(criterion)
 
     def _prepare(self, X: Any, y: Any, rows: Any = None) -> Prepared:
         """Validate, apply inputs and scaling, and gather the evidence."""
@@ -173,10 +169,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         self.groups_ = list(partition.groups)
         self.labels_ = partition.labels
         self.n_groups_ = len(self.groups_)
-        signs = partition.signs
-        self.signs_ = np.ones(len(self.labels_)) if signs is None else signs.copy()
-        for members in self.groups_:
-            self.signs_[members] *= self.signs_[members[0]]
+        self.signs_ = oriented(partition)
         self.trace_ = trace
         self._aggregation = prepared.aggregation
         self._aggregates: Any = aggregates_of(

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 from sklearn.utils.validation import check_consistent_length
 
 from coterie.criteria import FAMILIES, Criterion, GenLin, Lin, NonLin, Parsimony
-from coterie.estimators._base import Reducer, Splits
+from coterie.estimators._base import Reducer
 from coterie.estimators._checks import (
     checked_cv,
     checked_number,
@@ -16,6 +16,7 @@ from coterie.estimators._checks import (
     checked_splits,
     checked_word,
 )
+from coterie.estimators._prepared import Splits
 from coterie.estimators._targets import TARGETS, numeric_target
 from coterie.values import FloatArray
 
@@ -32,10 +33,9 @@ class NonLinCFA(Reducer):
     Parameters
     ----------
     tolerance : {"auto", "aic", "bic", "ric"} or float, default="auto"
-        R2 that a merge may give up. "auto" sets it for each question, to a multiple of what noise
-        alone would give up: nothing is left to tune. The others are the same with another
-        multiple: 2, log n, or 2 log D for D inputs. A number is the paper's epsilon, 0 or
-        more; larger merges more.
+        R2 that a merge may give up. A word sets it for each question, to a multiple of what noise
+        alone would give up: 2, log n, or 2 log D for D inputs; "auto" finds the multiple, and
+        nothing is left to tune. A number is the paper's epsilon, 0 or more; larger merges more.
     cv : "auto", int, splitter, iterable or None, default="auto"
         How R2 is scored. An int: on that many contiguous folds. A scikit-learn splitter, or
         (train, test) row numbers: on those. None: on all rows, in closed form. "auto": as in the
@@ -92,6 +92,9 @@ class NonLinCFA(Reducer):
         -1 for an input that joined with a minus, seen from the first of its group; else 1.
     tolerance_ : float
         The tolerance that was found, where ``n_groups`` is given.
+    penalty_ : float
+        How many times what noise alone gives up a merge may give up, where the tolerance is a
+        word.
     trace_ : record array
         Every decision, in order: group, candidate, price, allowance, accepted. With
         ``search="best"``, every merge, and the refusals that ended each group.
@@ -269,6 +272,9 @@ class GenLinCFA(Reducer):
         -1 for an input that joined with a minus, seen from the first of its group; else 1.
     tolerance_ : float
         The tolerance that was found, where ``n_groups`` is given.
+    penalty_ : float
+        How many times what noise alone gives up a merge may give up, where the tolerance is a
+        word.
     trace_ : record array
         Every decision, in order: group, candidate, price, allowance, accepted. With
         ``search="best"``, every merge, and the refusals that ended each group.
