@@ -104,8 +104,10 @@ def test_the_penalty_is_told(problem):
     assert NonLinCFA("bic").fit(X, y).penalty_ == np.log(n)
     assert NonLinCFA("ric").fit(X, y).penalty_ == 2 * np.log(D)
     most = max(np.log(n), 2 + 2 * np.log(effective_number(X)))
-    halvings = np.log2(most / NonLinCFA().fit(X, y).penalty_)
+    reducer = NonLinCFA().fit(X, y)
+    halvings = np.log2(most / reducer.penalty_)
     assert halvings == pytest.approx(round(halvings))
+    assert not hasattr(reducer.set_params(tolerance=0.1).fit(X, y), "penalty_")
 
 
 def test_what_regression_leaves_is_what_regression_leaves(problem):

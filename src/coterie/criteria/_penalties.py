@@ -1,39 +1,39 @@
-"""How many times what noise alone gives up a merge may give up."""
+"""How many times what noise alone gives up a merge may give up.
+
+For n samples of D columns, which are M columns in effect.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
-from coterie.statistics import effective_number
-from coterie.values import FloatArray
 
-
-def aic(columns: FloatArray) -> float:
+def aic(n: int, D: int, M: float) -> float:
     """Twice: once because noise gives it up anyway, once because fitting hides as much."""
     return 2.0
 
 
-def bic(columns: FloatArray) -> float:
-    """Log n: as n grows, whoever belongs together is told apart with probability 0."""
-    return math.log(len(columns))
+def bic(n: int, D: int, M: float) -> float:
+    """Log n: as n grows, those who belong together are told apart with probability 0."""
+    return math.log(n)
 
 
-def ric(columns: FloatArray) -> float:
+def ric(n: int, D: int, M: float) -> float:
     """2 log D: the largest of D independent prices of nothing but noise."""
-    return 2 * math.log(columns.shape[1])
+    return 2 * math.log(D)
 
 
-def auto(columns: FloatArray) -> float:
+def auto(n: int, D: int, M: float) -> float:
     """The larger of BIC, and AIC for as many candidates as there are in effect.
 
     Of M independent candidates that cost nothing, the dearest costs about 2 log M times what
     noise gives up. Correlated ones are fewer in effect than their number.
     """
-    return max(bic(columns), aic(columns) + 2 * math.log(effective_number(columns)))
+    return max(bic(n, D, M), aic(n, D, M) + 2 * math.log(M))
 
 
-PENALTIES: dict[str, Callable[[FloatArray], float]] = {
+PENALTIES: dict[str, Callable[[int, int, float], float]] = {
     "auto": auto,
     "aic": aic,
     "bic": bic,

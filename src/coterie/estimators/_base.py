@@ -108,6 +108,8 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
 
     def _grouped(self, prepared: Prepared) -> tuple[Partition, Trace]:
         """The partition that the parameters ask for, by size, by a word, or by a number."""
+        # Of an earlier fit with other parameters.
+        self.__dict__.pop("penalty_", None)
         if self.n_groups is not None:
             size = checked_size(self.n_groups, self.tolerance)
             partition, trace, self.tolerance_ = of_size(size, prepared.groupable, prepared.of_units)

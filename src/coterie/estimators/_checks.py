@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -16,6 +17,7 @@ from coterie.aggregations import AGGREGATIONS, Aggregation, Custom, LinearSum
 from coterie.criteria import PENALTIES
 from coterie.gathering import Means, half_the_memory
 from coterie.search import ALONE, Limits
+from coterie.statistics import effective_number
 from coterie.units import Units
 from coterie.values import FloatArray, IntArray
 
@@ -58,7 +60,8 @@ def checked_penalty(word: str, columns: FloatArray) -> float:
             f"tolerance={word!r} estimates noise with n_samples - 3 degrees of freedom and got "
             f"{len(columns)} samples. Give a number instead."
         )
-    return penalty(columns)
+    n_effective = effective_number(columns) if word == "auto" else math.nan
+    return penalty(len(columns), columns.shape[1], n_effective)
 
 
 def checked_aggregation(aggregation: object) -> Aggregation:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from coterie.criteria import NonLin
 from coterie.grouping import Groupable, MergeQuestion
 from coterie.search import Limits, Reach
+from coterie.statistics import Evidence, SumEvidence
 from coterie.units import Units
 from coterie.values import TRACE_DTYPE, FloatArray, Partition, Trace
 
@@ -81,14 +82,21 @@ def _merged(
                 np.concatenate([before.groups[opened], before.groups[joined]]),
             ]
         )
-        signs = before.signs
-        if signs is not None:
-            signs = signs.copy()
-            evidence = pairs.evidence
-            signs[before.groups[joined]] *= evidence.signs_in_turn(np.array([opened, joined]))[1]  # type: ignore[attr-defined]
+        signs = _turned(before, pairs.evidence, opened, joined)
         trace = _told(sized.trace, before, together, int(units.firsts[joined]), opened, price)
         sized = Sized(Partition(together.groups, signs), trace, sized.tolerance)
     return sized
+
+
+def _turned(
+    before: Partition, evidence: Evidence[Any], opened: int, joined: int
+) -> FloatArray | None:
+    """The signs once a group has joined another, with a minus where they are opposed."""
+    if before.signs is None or not isinstance(evidence, SumEvidence):
+        return None
+    signs = before.signs.copy()
+    signs[before.groups[joined]] *= evidence.signs_in_turn(np.array([opened, joined]))[1]
+    return signs
 
 
 def _cheapest_pair(pairs: Groupable, n_groups: int) -> tuple[int, int, float]:
