@@ -49,7 +49,7 @@ from coterie.estimators._sizes import of_size
 from coterie.grouping import SEARCHES, Groupable, few_threads, groupable, is_light
 from coterie.statistics import RowSets
 from coterie.units import Units
-from coterie.values import FloatArray, Partition, Trace
+from coterie.values import FloatArray, IntArray, Partition, Trace
 
 
 def _can_go_back(reducer: Reducer) -> bool:
@@ -136,11 +136,9 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         self._scaling = Scaling.of(columns) if self.scale else None
         if self._scaling:
             columns = self._scaling.applied(columns)
-        names = input_names(self._inputs, self._names_in(), columns.shape[1])
-        units = checked_units(self.groups, names, aggregation)
+        units, kinds = self._known(aggregation, columns.shape[1])
         limits = replace(
-            checked_limits(self.connectivity, self.max_group_size, columns.shape[1]),
-            kinds=checked_kinds(self.keep, self.separate, names, units),
+            checked_limits(self.connectivity, self.max_group_size, columns.shape[1]), kinds=kinds
         )
         rows_of = RowSets.of_splits(splits, len(target)) if splits else RowSets.all_rows()
         ready = partial(
@@ -165,6 +163,16 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         return Prepared(
             columns, target, aggregation, ready(columns, units=units, rows=rows_of), of_units
         )
+
+    def _known(
+        self, aggregation: Aggregation, n_inputs: int
+    ) -> tuple[Units | None, IntArray | None]:
+        """What the user knows beforehand: groups to begin with, and who goes with whom."""
+        if self.groups is None and self.keep is None and self.separate is None:
+            return None, None
+        names = input_names(self._inputs, self._names_in(), n_inputs)
+        units = checked_units(self.groups, names, aggregation)
+        return units, checked_kinds(self.keep, self.separate, names, units)
 
     def _keep(self, prepared: Prepared, partition: Partition, trace: Trace) -> None:
         """Store a partition as the result of the fit."""
