@@ -1,5 +1,7 @@
 """Compiled searches decide like those in numpy, question by question, and go where they can go."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,7 +25,6 @@ CRITERIA = {
     "bivariate": GenLin(0.7, 0.25, "bivariate"),
     "linear": Lin(),
     "parsimony": Parsimony(3.0),
-    "known noise": Parsimony(3.0, noise=0.2),
     "endless": NonLin(np.inf),
 }
 
@@ -160,8 +161,27 @@ def test_few_features_are_left_to_numpy(monkeypatch):
     assert compiled.compiled_search("forward", evidence, NonLin(0.1), NO_LIMITS) is None
 
 
-def test_without_numba_nothing_is_compiled(monkeypatch):
-    monkeypatch.setattr(compiled, "numba_is_installed", lambda: False)
+@pytest.fixture
+def looked_for_anew():
+    compiled._loaded.cache_clear()
+    yield
+    compiled._loaded.cache_clear()
+
+
+def test_without_numba_nothing_is_compiled(monkeypatch, looked_for_anew):
+    monkeypatch.setattr(compiled, "find_spec", lambda name: None)
     X, y = problem(7)
     evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means())
     assert compiled.compiled_search("forward", evidence, NonLin(0.1), NO_LIMITS) is None
+
+
+def test_a_compiler_that_does_not_work_is_said_and_left_aside(monkeypatch, looked_for_anew):
+    for name in [name for name in sys.modules if name.startswith("coterie.compiled._")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.setattr(compiled, "find_spec", lambda name: "found")
+    X, y = problem(8)
+    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+    with pytest.warns(RuntimeWarning, match="numba is installed but cannot be imported"):
+        answer = compiled.compiled_search("forward", evidence, NonLin(0.1), NO_LIMITS)
+    assert answer is None

@@ -6,12 +6,16 @@ evidence and limits are read from the values that the other rooms made.
 
 from __future__ import annotations
 
+import warnings
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
-from coterie.compiled._tables import numba_is_installed, rule_of, sums_of
+from coterie.compiled._tables import rule_of, sums_of
 from coterie.criteria import Criterion
 from coterie.search import Limits
-from coterie.statistics import Evidence
+from coterie.statistics import Evidence, SumEvidence
 from coterie.values import IntArray, Partition, Trace
 
 __all__ = ["compiled_search"]
@@ -32,15 +36,31 @@ def compiled_search(
     It serves sums of columns and criteria that are numbers and a formula; and the best
     search only if no feature is a copy of another (``copies`` are numbered from 1).
     """
-    if evidence.n_features < FEWEST_FEATURES or not numba_is_installed():
-        return None
+    rule = rule_of(criterion)
     has_copies = copies is not None and copies[-1] < len(copies)
-    sums, rule = sums_of(evidence), rule_of(criterion)
-    if sums is None or rule is None or has_copies:
+    if evidence.n_features < FEWEST_FEATURES or rule is None or has_copies:
         return None
-    # Importing numba takes a while, so not before it is needed.
-    from coterie.compiled._searches import best, in_order
-
+    if not isinstance(evidence, SumEvidence) or (searches := _loaded()) is None:
+        return None
+    if (sums := sums_of(evidence)) is None:
+        return None
     if search == "best":
-        return best(sums, rule, limits)
-    return in_order(sums, rule, limits, restart=search == "restart")
+        return searches.best(sums, rule, limits)
+    return searches.in_order(sums, rule, limits, restart=search == "restart")
+
+
+@cache
+def _loaded() -> Any:
+    """The compiled searches, or None where there is no compiler that works."""
+    if find_spec("numba") is None:
+        return None
+    try:
+        # Importing numba takes a while, so not before it is needed.
+        return import_module("coterie.compiled._searches")
+    except ImportError as error:
+        warnings.warn(
+            f"numba is installed but cannot be imported, so searches are not compiled: {error}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None

@@ -284,7 +284,7 @@ def ask(
             elif rule.kind == LINEAR:
                 price, allowance = bias_and_variance(pairs)
             elif rule.kind == PENALISED:
-                price, allowance = lost_and_spared(pairs, rule.tolerance, rule.noise)
+                price, allowance = lost_and_spared(pairs, rule.tolerance)
             else:
                 price = explained_apart(pairs, rule.curvature, rule.is_general)
         asked[n_asked], accepted[n_asked] = feature, price <= allowance

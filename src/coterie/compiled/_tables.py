@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from functools import cache
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from coterie.criteria import Criterion, GenLin, Lin, NonLin, Parsimony
-from coterie.statistics import ColumnSource, Evidence, GramSource, SumEvidence
+from coterie.statistics import ColumnSource, GramSource, SumEvidence
 from coterie.values import FloatArray, IntArray
 
 IN_SAMPLE, HELD_OUT, RATIO, LINEAR, PENALISED = range(5)
@@ -23,7 +20,6 @@ class Rule(NamedTuple):
     tolerance: float
     curvature: float
     is_general: bool
-    noise: float = math.nan
 
 
 class Sums(NamedTuple):
@@ -56,12 +52,6 @@ class Sums(NamedTuple):
 NO_COLUMNS = (np.empty((0, 0)), np.zeros(1, dtype=np.intp), *np.empty((3, 0)))
 
 
-@cache
-def numba_is_installed() -> bool:
-    """Whether there is a compiler."""
-    return find_spec("numba") is not None
-
-
 def rule_of(criterion: Criterion) -> Rule | None:
     """A criterion in numbers, if it is one of ours."""
     match criterion:
@@ -69,17 +59,15 @@ def rule_of(criterion: Criterion) -> Rule | None:
             return Rule(HELD_OUT if held_out else IN_SAMPLE, tolerance, 0.0, False)
         case GenLin(tolerance, curvature, bound):
             return Rule(RATIO, tolerance, curvature, bound == "general")
-        case Parsimony(penalty, noise):
-            return Rule(PENALISED, penalty, 0.0, False, noise)
+        case Parsimony(penalty):
+            return Rule(PENALISED, penalty, 0.0, False)
         case Lin():
             return Rule(LINEAR, 0.0, 0.0, False)
     return None
 
 
-def sums_of(evidence: Evidence[Any]) -> Sums | None:
-    """Evidence about sums in arrays, if it is such evidence and its columns are at hand."""
-    if not isinstance(evidence, SumEvidence):
-        return None
+def sums_of(evidence: SumEvidence) -> Sums | None:
+    """Evidence about sums in arrays, if its columns are at hand."""
     match evidence.source:
         case GramSource() as source:
             return Sums._make((*_about_columns(evidence), source.scatters, *NO_COLUMNS))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,32 +39,27 @@ class Parsimony:
 
     Merging two inputs into one takes a coefficient out of the regression. If nothing is lost by
     it, R2 still falls by noise / n on average. So the allowance is a multiple of that,
-    ``penalty * noise / (n - 3)``, where noise is the share of the target's variance that is
-    left unexplained: by the two inputs themselves (then the rule is an F test), or as given.
+    ``penalty * noise / (n - 3)``, where noise is the share of the target's variance that the two
+    inputs leave unexplained: an F test.
 
     Parameters
     ----------
     penalty : float
         How many times what noise alone gives up: 2 for AIC, log n for BIC, 2 log D for RIC.
-    noise : float, default=nan
-        The share of noise; nan for what the two inputs leave unexplained.
     """
 
     penalty: float
-    noise: float = math.nan
 
     def verdict(self, pairs: PairMoments) -> Verdict:
         """Price and allowance of each candidate."""
-        return Verdict(*lost_and_spared(pairs, self.penalty, self.noise))
+        return Verdict(*lost_and_spared(pairs, self.penalty))
 
 
-def lost_and_spared(
-    pairs: PairMoments, penalty: float, noise: float
-) -> tuple[FloatArray, FloatArray]:
+def lost_and_spared(pairs: PairMoments, penalty: float) -> tuple[FloatArray, FloatArray]:
     """R2 that a merge gives up, and what it may give up."""
     apart, merged = in_sample_scores(pairs)
-    share = noise if noise == noise else np.maximum(1.0 - apart, 0.0)
-    return given_up(apart, merged), penalty * share / (pairs.n - 3.0) + 0.0 * apart
+    noise = np.maximum(1.0 - apart, 0.0)
+    return given_up(apart, merged), penalty * noise / (pairs.n - 3.0)
 
 
 def given_up(apart: FloatArray, merged: FloatArray) -> FloatArray:
