@@ -10,6 +10,16 @@ import pytest
 import coterie
 
 HOME = Path(coterie.__file__).parent
+BELOW_GROUPING = {
+    "values",
+    "statistics",
+    "aggregations",
+    "gathering",
+    "criteria",
+    "search",
+    "compiled",
+    "units",
+}
 MAY_IMPORT = {
     "values": set(),
     "statistics": {"values"},
@@ -22,26 +32,8 @@ MAY_IMPORT = {
     "gathering": {"values", "statistics", "aggregations"},
     "compiled": {"values", "statistics", "criteria", "search"},
     "units": {"values", "search"},
-    "grouping": {
-        "units",
-        "values",
-        "statistics",
-        "aggregations",
-        "gathering",
-        "criteria",
-        "search",
-        "compiled",
-    },
-    "estimators": {
-        "units",
-        "values",
-        "statistics",
-        "aggregations",
-        "gathering",
-        "criteria",
-        "search",
-        "grouping",
-    },
+    "grouping": BELOW_GROUPING,
+    "estimators": BELOW_GROUPING - {"compiled"} | {"grouping"},
     "resampling": {"values", "estimators"},
     "tuning": {"values", "criteria", "grouping", "estimators"},
     "__init__": {"datasets", "theory", "estimators", "neighbours", "resampling", "tuning"},

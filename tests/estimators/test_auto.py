@@ -108,6 +108,8 @@ def test_the_penalty_is_told(problem):
     halvings = np.log2(most / reducer.penalty_)
     assert halvings == pytest.approx(round(halvings))
     assert not hasattr(reducer.set_params(tolerance=0.1).fit(X, y), "penalty_")
+    reducer.set_params(tolerance="auto", n_groups=2).fit(X, y)
+    assert not hasattr(reducer.set_params(n_groups=None).fit(X, y), "tolerance_")
 
 
 def test_what_regression_leaves_is_what_regression_leaves(problem):

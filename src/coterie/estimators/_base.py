@@ -87,6 +87,8 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
     engine: Any
     memory: Any
     n_groups: Any = None
+    # What only some parameters find, so that an earlier fit must not leave it behind.
+    _found: tuple[str, ...] = ("penalty_", "tolerance_")
 
     @abstractmethod
     def _target(self, y: Any) -> FloatArray:
@@ -108,8 +110,8 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
 
     def _grouped(self, prepared: Prepared) -> tuple[Partition, Trace]:
         """The partition that the parameters ask for, by size, by a word, or by a number."""
-        # Of an earlier fit with other parameters.
-        self.__dict__.pop("penalty_", None)
+        for name in self._found:
+            self.__dict__.pop(name, None)
         if self.n_groups is not None:
             size = checked_size(self.n_groups, self.tolerance)
             partition, trace, self.tolerance_ = of_size(size, prepared.groupable, prepared.of_units)
