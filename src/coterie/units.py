@@ -48,12 +48,12 @@ class Units:
 
     def limits(self, limits: Limits) -> Limits:
         """Limits among features as limits among units."""
-        kinds = limits.kinds
+        graph, largest, kinds = limits.neighbours, limits.max_group_size, limits.kinds
         return Limits(
-            None if limits.neighbours is None else self._joined_graph(limits.neighbours),
-            limits.max_group_size,
+            None if graph is None else self._joined_graph(graph),
+            largest,
             None if kinds is None else np.array([kinds[unit].max() for unit in self.members]),
-            np.array([len(unit) for unit in self.members]),
+            None if largest is None else np.array([len(unit) for unit in self.members]),
         )
 
     def _joined_graph(self, graph: sparse.csr_array) -> sparse.csr_array:

@@ -85,8 +85,10 @@ Trace = np.recarray[Any, Any]
 def in_order_of_joining(partition: Partition, trace: Trace) -> Iterable[IntArray]:
     """The members of each group, the one that opened it first, then as they were accepted."""
     accepted = trace[trace.accepted]
-    for number, members in enumerate(partition.groups):
-        joined = accepted.candidate[accepted.group == number].astype(np.intp)
+    accepted = accepted[np.argsort(accepted.group, kind="stable")]
+    edges = np.searchsorted(accepted.group, np.arange(1, len(partition.groups)))
+    candidates = np.split(accepted.candidate.astype(np.intp), edges)
+    for members, joined in zip(partition.groups, candidates, strict=True):
         yield np.concatenate([np.setdiff1d(members, joined), joined])
 
 

@@ -35,10 +35,15 @@ def checked_word(parameter: str, word: object, words: Iterable[str], also: str =
     words = list(words)
     if isinstance(word, str) and word in words:
         return word
-    near = get_close_matches(str(word), words, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
     options = ", ".join(map(repr, words))
+    hint = _hint(str(word), words)
     raise ValueError(f"{parameter} must be one of {options}{also}, got {word!r}.{hint}")
+
+
+def _hint(word: str, words: Sequence[str]) -> str:
+    """The nearest of some words, as a question, if one is near."""
+    near = get_close_matches(word, words, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def checked_number(parameter: str, number: object, *, positive: bool = False) -> float:
@@ -106,34 +111,38 @@ def checked_signs(signs: object, aggregation: Aggregation) -> bool:
     return bool(signs)
 
 
-def checked_columns(parameter: str, given: object, names: Sequence[str]) -> IntArray:
+def _checked_columns(parameter: str, given: object, place_of: dict[str, int]) -> IntArray:
     """The places of columns that are given by name or by place."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise TypeError(f"{parameter} must list columns, got {given!r}.")
-    place_of = {name: place for place, name in enumerate(names)}
-    places = []
-    for column in given:
-        if isinstance(column, str):
-            if column not in place_of:
-                near = get_close_matches(column, names, n=1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
-                raise ValueError(f"{parameter} names {column!r}, which is no column.{hint}")
-            places.append(place_of[column])
-        elif isinstance(column, Integral) and 0 <= int(column) < len(names):
-            places.append(int(column))
-        else:
-            raise ValueError(
-                f"{parameter} must name columns, or number them from 0 to {len(names) - 1}, "
-                f"got {column!r}."
-            )
+    places = [_checked_place(parameter, column, place_of) for column in given]
     return np.array(places, dtype=np.intp)
+
+
+def _checked_place(parameter: str, column: object, place_of: dict[str, int]) -> int:
+    if isinstance(column, Integral) and 0 <= int(column) < len(place_of):
+        return int(column)
+    if not isinstance(column, str):
+        raise ValueError(
+            f"{parameter} must name columns, or number them from 0 to {len(place_of) - 1}, "
+            f"got {column!r}."
+        )
+    if column not in place_of:
+        hint = _hint(column, list(place_of))
+        raise ValueError(f"{parameter} names {column!r}, which is no column.{hint}")
+    return place_of[column]
+
+
+def _places(names: Sequence[str]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(names)}
 
 
 def _checked_sets(parameter: str, given: object, names: Sequence[str]) -> list[IntArray]:
     """Lists of columns of which each stands in one list only."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise TypeError(f"{parameter} must be a list of lists of columns, got {given!r}.")
-    sets = [checked_columns(parameter, columns, names) for columns in given]
+    place_of = _places(names)
+    sets = [_checked_columns(parameter, columns, place_of) for columns in given]
     counts = Counter(place for places in sets for place in places.tolist())
     twice = [names[place] for place, times in counts.items() if times > 1]
     if twice:
@@ -162,7 +171,7 @@ def checked_kinds(
         for number, places in enumerate(_checked_sets("separate", separate, names), start=1):
             kinds[places] = number
     if keep is not None:
-        kinds[checked_columns("keep", keep, names)] = ALONE
+        kinds[_checked_columns("keep", keep, _places(names))] = ALONE
     for unit in units.members if units else ():
         kept = kinds[unit] == ALONE
         if len(unit) > 1 and kept.any():

@@ -142,7 +142,7 @@ class Reach:
             candidates = candidates[self._touched[candidates]]
         if limits.kinds is not None:
             candidates = candidates[limits.get_along(self._kind, candidates)]
-        if limits.sizes is not None and limits.max_group_size is not None:
+        if limits.sizes is not None:
             candidates = candidates[limits.sizes[candidates] <= self.room]
         return candidates
 
