@@ -19,12 +19,15 @@ BELOW_GROUPING = {
     "search",
     "compiled",
     "units",
+    "families",
 }
 MAY_IMPORT = {
     "values": set(),
     "statistics": {"values"},
     "aggregations": {"values"},
-    "criteria": {"values", "statistics"},
+    "families": {"values"},
+    "fields": {"values", "neighbours"},
+    "criteria": {"values", "statistics", "families"},
     "search": {"values"},
     "theory": {"values"},
     "datasets": {"values"},
@@ -33,10 +36,19 @@ MAY_IMPORT = {
     "compiled": {"values", "statistics", "criteria", "search"},
     "units": {"values", "search"},
     "grouping": BELOW_GROUPING,
-    "estimators": BELOW_GROUPING - {"compiled"} | {"grouping"},
-    "resampling": {"values", "estimators"},
-    "tuning": {"values", "criteria", "grouping", "estimators"},
-    "__init__": {"datasets", "theory", "estimators", "neighbours", "resampling", "tuning"},
+    "estimators": BELOW_GROUPING - {"compiled"} | {"grouping", "fields"},
+    "resampling": {"values", "estimators", "fields"},
+    "tuning": {"values", "criteria", "families", "fields", "grouping", "estimators"},
+    "__init__": {
+        "datasets",
+        "theory",
+        "estimators",
+        "families",
+        "fields",
+        "neighbours",
+        "resampling",
+        "tuning",
+    },
 }
 
 

@@ -6,8 +6,9 @@ A merge is accepted when its price does not exceed its allowance.
 # First, and from here: deep in a chain of imports scikit-learn takes longer to load.
 import sklearn  # noqa: F401
 
-from coterie import datasets, theory
+from coterie import datasets, families, theory
 from coterie.estimators import GenLinCFA, LinCFA, NonLinCFA
+from coterie.fields import field_to_graph
 from coterie.neighbours import coordinates_to_graph
 from coterie.resampling import stability
 from coterie.tuning import GenLinCFACV, NonLinCFACV, tolerance_path
@@ -23,6 +24,8 @@ __all__ = [
     "__version__",
     "coordinates_to_graph",
     "datasets",
+    "families",
+    "field_to_graph",
     "stability",
     "theory",
     "tolerance_path",

@@ -1,0 +1,171 @@
+"""The families that have a name."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from coterie.families._family import Family, check_positive
+from coterie.families._links import NEXT_TO_ONE, itself, one, spread_of_a_proportion
+from coterie.values import BoolArray, FloatArray
+
+
+def _log_one_more(excess: FloatArray) -> FloatArray:
+    """Log of 1 + excess, and finite where that is 0: there it is taken 0 times."""
+    return np.log1p(np.maximum(excess, NEXT_TO_ONE - 1.0))
+
+
+def _of_a_gaussian(y: FloatArray, mean: FloatArray) -> FloatArray:
+    return (y - mean) ** 2
+
+
+def _of_a_class(y: FloatArray, mean: FloatArray) -> FloatArray:
+    return -2.0 * np.log(1.0 - np.abs(y - mean))
+
+
+def _of_a_proportion(y: FloatArray, mean: FloatArray) -> FloatArray:
+    rest = y - mean
+    return 2.0 * (y * _log_one_more(rest / mean) + (1.0 - y) * _log_one_more(-rest / (1.0 - mean)))
+
+
+def _of_a_count(y: FloatArray, mean: FloatArray) -> FloatArray:
+    # Not log(y / mean), which beside a large y would be little more than rounding.
+    rest = y - mean
+    return 2.0 * (y * _log_one_more(rest / mean) - rest)
+
+
+def _of_a_gamma(y: FloatArray, mean: FloatArray) -> FloatArray:
+    return 2.0 * ((y - mean) / mean - np.log(y / mean))
+
+
+def _of_an_inverse_gaussian(y: FloatArray, mean: FloatArray) -> FloatArray:
+    return ((y - mean) / mean) ** 2 / y
+
+
+def _of_a_negative_binomial(y: FloatArray, mean: FloatArray, *, dispersion: float) -> FloatArray:
+    # Counts and their rates apart would nearly cancel where they are large.
+    rest, size = y - mean, 1.0 / dispersion
+    excess = rest / (mean + size)
+    of_rate = np.where(excess > -0.5, _log_one_more(excess), np.log((y + size) / (mean + size)))
+    return 2.0 * (y * _log_one_more(size * rest / (mean * (y + size))) - size * of_rate)
+
+
+def _square(mean: FloatArray) -> FloatArray:
+    return mean**2
+
+
+def _cube(mean: FloatArray) -> FloatArray:
+    return mean**3
+
+
+def _overdispersed(mean: FloatArray, *, dispersion: float) -> FloatArray:
+    return mean * (1.0 + dispersion * mean)
+
+
+def _zero_or_one(y: FloatArray) -> BoolArray:
+    return (y == 0) | (y == 1)
+
+
+def _zero_to_one(y: FloatArray) -> BoolArray:
+    return (y >= 0) & (y <= 1)
+
+
+def _zero_or_more(y: FloatArray) -> BoolArray:
+    return (y >= 0) & np.isfinite(y)
+
+
+def _above_zero(y: FloatArray) -> BoolArray:
+    return (y > 0) & np.isfinite(y)
+
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family(
+            "gaussian",
+            one,
+            deviance=_of_a_gaussian,
+            curvature_at_zero=1.0,
+            standardises=True,
+        ),
+        Family(
+            "bernoulli",
+            spread_of_a_proportion,
+            link="logit",
+            takes=_zero_or_one,
+            expects="0 or 1",
+            deviance=_of_a_class,
+            dispersion=1.0,
+            curvature_at_zero=0.25,
+        ),
+        Family(
+            "binomial",
+            spread_of_a_proportion,
+            link="logit",
+            takes=_zero_to_one,
+            expects="proportions from 0 to 1, with the numbers of trials as sample weights",
+            deviance=_of_a_proportion,
+            dispersion=1.0,
+            curvature_at_zero=0.25,
+        ),
+        Family(
+            "poisson",
+            itself,
+            link="log",
+            takes=_zero_or_more,
+            expects="numbers of 0 or more",
+            deviance=_of_a_count,
+            curvature_at_zero=1.0,
+        ),
+        Family(
+            "gamma",
+            _square,
+            link="log",
+            takes=_above_zero,
+            expects="numbers above 0",
+            deviance=_of_a_gamma,
+        ),
+        Family(
+            "inverse_gaussian",
+            _cube,
+            link="log",
+            takes=_above_zero,
+            expects="numbers above 0",
+            deviance=_of_an_inverse_gaussian,
+        ),
+    )
+}
+
+
+def negative_binomial(dispersion: float) -> Family:
+    """Counts that vary more than a Poisson's: variance mean + dispersion * mean^2.
+
+    Parameters
+    ----------
+    dispersion : float
+        More than 0; as it goes to 0, the family becomes Poisson's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie.families import negative_binomial
+    >>> visits = negative_binomial(0.5)
+    >>> visits
+    Family(name='negative_binomial(0.5)', link='log', dispersion=None)
+    >>> visits.variance(np.array([1.0, 10.0]))
+    array([ 1.5, 60. ])
+    """
+    check_positive("dispersion", dispersion)
+    return Family(
+        f"negative_binomial({dispersion:g})",
+        partial(_overdispersed, dispersion=float(dispersion)),
+        link="log",
+        takes=_zero_or_more,
+        expects="numbers of 0 or more",
+        deviance=partial(_of_a_negative_binomial, dispersion=float(dispersion)),
+    )
+
+
+# Families that a word alone does not name, by the word that someone might try.
+NUMBERED_FAMILIES = {"negative_binomial": negative_binomial}

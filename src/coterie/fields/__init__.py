@@ -1,0 +1,7 @@
+"""Fields on a grid, as xarray has them, as tables of columns and back."""
+
+from coterie.fields._graph import field_to_graph
+from coterie.fields._layout import Layout, rows_first, sample_dim_of, samples_first
+from coterie.fields._variables import is_field
+
+__all__ = ["Layout", "field_to_graph", "is_field", "rows_first", "sample_dim_of", "samples_first"]

@@ -1,0 +1,87 @@
+"""The variables of a field: what kind they are, and where their cells lie."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Coordinates are the same when they differ by less than this share of the largest: files
+# store the same grid in single and in double precision.
+SAME = 1e-6
+
+
+def is_field(X: object) -> bool:
+    """Whether X is a DataArray or a Dataset of xarray, which is not imported to find out."""
+    return is_a("DataArray", X) or is_a("Dataset", X)
+
+
+def is_a(kind: str, X: object) -> bool:
+    xarray = sys.modules.get("xarray")
+    return xarray is not None and isinstance(X, getattr(xarray, kind))
+
+
+def variables_of(field: Any) -> list[Any]:
+    """The variables of a field, one or more."""
+    if is_a("DataArray", field):
+        return [field]
+    if not is_a("Dataset", field):
+        raise TypeError(
+            f"The field must be a DataArray or Dataset of xarray, got {type(field).__name__}."
+        )
+    if not field.data_vars:
+        raise ValueError("The field is a Dataset without variables: it needs one or more.")
+    return list(field.data_vars.values())
+
+
+def check_sample_dim(field: Any, sample_dim: str) -> None:
+    """Raise unless all variables have the dimension and, in a DataArray, another one."""
+    for variable in variables_of(field):
+        if sample_dim not in variable.dims:
+            raise ValueError(
+                f"{spoken_of(variable)} must have dimension {sample_dim!r} for the samples, got "
+                f"{listed('dimension', variable.dims)}. Drop it, or name another sample_dim."
+            )
+    if is_a("DataArray", field) and field.ndim == 1:
+        raise ValueError(
+            f"{spoken_of(field)} must have dimensions for cells besides {sample_dim!r} for the "
+            "samples, got none."
+        )
+
+
+def check_numbers(variable: Any) -> None:
+    if variable.dtype.kind not in "fiub":
+        raise TypeError(
+            f"{spoken_of(variable)} must hold real numbers, got {variable.dtype}. Convert or drop "
+            "it first."
+        )
+
+
+def spoken_of(variable: Any) -> str:
+    return "The field" if variable.name is None else f"Variable {variable.name!r}"
+
+
+def listed(noun: str, items: Iterable[object]) -> str:
+    """A noun and some items, such as "dimensions 'lat', 'lon'"."""
+    shown = [repr(item) for item in items]
+    return f"{noun}{'s' * (len(shown) > 1)} {', '.join(shown)}" if shown else f"no {noun}s"
+
+
+def along_dim(variable: Any, dim: str) -> NDArray[Any]:
+    """The coordinates of a variable along a dimension, or its indices if there are none."""
+    if dim in variable.coords:
+        return np.asarray(variable.coords[dim])
+    return np.arange(variable.sizes[dim])
+
+
+def differ(these: NDArray[Any], those: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where coordinates are not the same, numbers but for rounding."""
+    if these.dtype.kind in "iuf" and those.dtype.kind in "iuf":
+        largest = np.abs(these).max(initial=0, where=np.isfinite(these))
+        return ~np.isclose(these, those, rtol=0, atol=SAME * largest, equal_nan=True)
+    if these.dtype.kind != those.dtype.kind:
+        these, those = these.astype(object), those.astype(object)
+    return these != those
