@@ -21,7 +21,7 @@ def public_things():
             yield name, thing
             continue
         for inner, value in inspect.getmembers(thing, inspect.isfunction):
-            if value.__module__ == thing.__name__ and not inner.startswith("_"):
+            if value.__module__.startswith(thing.__name__) and not inner.startswith("_"):
                 yield f"{name}.{inner}", value
 
 
@@ -36,6 +36,7 @@ def test_every_public_thing_has_an_example_that_runs(name, thing):
         coterie.NonLinCFA,
         coterie.GenLinCFA,
         coterie.LinCFA,
+        coterie.MutualCFA,
         coterie.NonLinCFACV,
         coterie.GenLinCFACV,
     ],

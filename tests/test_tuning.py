@@ -85,7 +85,8 @@ def model_for(estimator):
         NonLinCFACV(
             tolerances=[0.01, 0.1],
             cv=3,
-            price_cv=KFold(3, shuffle=True, random_state=0),
+            aggregation="max",
+            scale=True,
             one_standard_error=True,
         ),
         GenLinCFACV(n_tolerances=4, cv=3, search="best"),

@@ -7,7 +7,7 @@ A merge is accepted when its price does not exceed its allowance.
 import sklearn  # noqa: F401
 
 from coterie import datasets, families, theory
-from coterie.estimators import GenLinCFA, LinCFA, NonLinCFA
+from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.fields import field_to_graph
 from coterie.neighbours import coordinates_to_graph
 from coterie.resampling import stability
@@ -19,6 +19,7 @@ __all__ = [
     "GenLinCFA",
     "GenLinCFACV",
     "LinCFA",
+    "MutualCFA",
     "NonLinCFA",
     "NonLinCFACV",
     "__version__",

@@ -13,8 +13,8 @@ row of columns of shape (n_samples, m).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -153,6 +153,86 @@ class Median:
         return np.median(columns, axis=1)
 
 
+class AvailableState(NamedTuple):
+    """What the members that have a value add up to, how many have one, and how many there are."""
+
+    total: FloatArray
+    there: FloatArray
+    size: int
+
+
+@dataclass(frozen=True)
+class AvailableSum:
+    """A sum, a mean or a length over the members that have a value.
+
+    A sum over some members is scaled up to all of them, so that rows can be compared.
+    """
+
+    name: str
+    of: Additive
+    average: bool = False
+    root: bool = False
+    keeps_single: bool = True
+
+    def first(self, column: FloatArray) -> AvailableState:
+        nothing = np.zeros(len(column))
+        return self.joined(AvailableState(nothing, nothing, 0), column)
+
+    def joined(self, state: AvailableState, column: FloatArray) -> AvailableState:
+        added, has = self._added(column)
+        return AvailableState(state.total + added, state.there + has, state.size + 1)
+
+    def _added(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        missing = np.isnan(columns)
+        return np.where(missing, 0.0, self.of.contribution(columns)), np.where(missing, 0.0, 1.0)
+
+    def value(self, state: AvailableState) -> FloatArray:
+        return self._scaled(*state)
+
+    def with_each(self, state: AvailableState, columns: FloatArray) -> FloatArray:
+        added, has = self._added(columns)
+        return self._scaled(
+            state.total[:, None] + added, state.there[:, None] + has, state.size + 1
+        )
+
+    def _scaled(self, total: FloatArray, count: FloatArray, size: int) -> FloatArray:
+        share = np.where(count > 0, count if self.average else count / size, np.nan)
+        return np.sqrt(total / share) if self.root else total / share
+
+    def values(self, columns: FloatArray) -> FloatArray:
+        added, has = self._added(columns)
+        return self._scaled(added.sum(axis=1), has.sum(axis=1), columns.shape[1])
+
+
+@dataclass(frozen=True)
+class AvailableMedian:
+    """The median of the members that have a value; its state is the columns."""
+
+    name: str = "median"
+    keeps_single: bool = True
+
+    def first(self, column: FloatArray) -> FloatArray:
+        return column[:, None]
+
+    def joined(self, state: FloatArray, column: FloatArray) -> FloatArray:
+        return np.column_stack([state, column])
+
+    def value(self, state: FloatArray) -> FloatArray:
+        return self.values(state)
+
+    def with_each(self, state: FloatArray, columns: FloatArray) -> FloatArray:
+        merged = [self.values(np.column_stack([state, column])) for column in columns.T]
+        return np.column_stack(merged)
+
+    def values(self, columns: FloatArray) -> FloatArray:
+        # Sorting puts NaN last.
+        values = np.sort(columns, axis=1)
+        count = (~np.isnan(values)).sum(axis=1)
+        rows = np.arange(len(values))
+        below, above = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, values.shape[1] - 1)
+        return (values[rows, below] + values[rows, above]) / 2
+
+
 class PrincipalState(NamedTuple):
     """Centred columns and the eigenvectors of their scatter, the largest last."""
 
@@ -163,19 +243,29 @@ class PrincipalState(NamedTuple):
 
 @dataclass(frozen=True)
 class Principal:
-    """The first principal component, its sign such that the weights sum to 0 or more."""
+    """The first principal component, its sign such that the weights sum to 0 or more.
+
+    Rows count as often as ``row_weights`` say; once if None.
+    """
 
     name: str = "principal"
     keeps_single: bool = False
+    row_weights: FloatArray | None = field(default=None, compare=False)
 
     def first(self, column: FloatArray) -> PrincipalState:
-        return self._state((column - column.mean())[:, None])
+        return self._state(self._centred(column[:, None]))
 
     def joined(self, state: PrincipalState, column: FloatArray) -> PrincipalState:
-        return self._state(np.column_stack([state.columns, column - column.mean()]))
+        return self._state(np.column_stack([state.columns, self._centred(column[:, None])]))
+
+    def _centred(self, columns: FloatArray) -> FloatArray:
+        return columns - np.average(columns, axis=0, weights=self.row_weights)
+
+    def _weighed(self, centred: FloatArray) -> FloatArray:
+        return centred if self.row_weights is None else self.row_weights[:, None] * centred
 
     def _state(self, centred: FloatArray) -> PrincipalState:
-        return PrincipalState(centred, *np.linalg.eigh(centred.T @ centred))
+        return PrincipalState(centred, *np.linalg.eigh(centred.T @ self._weighed(centred)))
 
     def value(self, state: PrincipalState) -> FloatArray:
         return state.columns @ self._top(state)
@@ -188,15 +278,16 @@ class Principal:
         # One column more borders the scatter matrix by one row, and the top eigenvector
         # of a bordered diagonal matrix is a root of one equation per candidate. Its sign
         # is left open: no price depends on the direction of a merged column.
-        centred = columns - columns.mean(axis=0)
-        border = state.eigenvectors.T @ (state.columns.T @ centred)
-        corner = np.einsum("ij,ij->j", centred, centred)
+        centred = self._centred(columns)
+        weighed = self._weighed(centred)
+        border = state.eigenvectors.T @ (state.columns.T @ weighed)
+        corner = np.einsum("ij,ij->j", centred, weighed)
         old, new = _top_of_bordered(state.eigenvalues, border, corner)
         return state.columns @ (state.eigenvectors @ old) + centred * new
 
     def weights(self, columns: FloatArray, members: IntArray) -> Weights:
         chosen = columns[:, members]
-        centre = chosen.mean(axis=0)
+        centre = np.average(chosen, axis=0, weights=self.row_weights)
         centred = chosen - centre
         # Weights have no unit; in this one, squares stay within the floats.
         return Weights(centre, self._top(self._state(centred / (np.abs(centred).max() or 1.0))))
@@ -300,7 +391,51 @@ class Custom:
         return values.reshape(-1).astype(np.float64, copy=False)
 
 
-Aggregation = LinearSum | SumOfSquares | Norm | Extreme | Median | Principal | Custom
+Aggregation = (
+    LinearSum
+    | SumOfSquares
+    | Norm
+    | Extreme
+    | Median
+    | Principal
+    | Custom
+    | AvailableSum
+    | AvailableMedian
+)
+
+
+def over_available(aggregation: Aggregation) -> Aggregation | None:
+    """The aggregation over the members that have a value, or None where there is none."""
+    match aggregation:
+        case LinearSum(name, average):
+            return AvailableSum(name, aggregation, average)
+        case SumOfSquares(name):
+            return AvailableSum(name, aggregation, keeps_single=False)
+        case Norm(name):
+            return AvailableSum(name, SumOfSquares(), root=True, keeps_single=False)
+        case Extreme(name, of):
+            return Extreme(name, np.fmax if of is np.maximum else np.fmin)
+        case Median():
+            return AvailableMedian()
+    return None
+
+
+def running_form(aggregation: Aggregation, *, gaps: bool) -> Any:
+    """The aggregation with a running state, over the members that have a value if some have none.
+
+    A sum has one too, for those who must see it row by row.
+    """
+    if gaps or isinstance(aggregation, Additive):
+        return over_available(aggregation)
+    return aggregation
+
+
+def weighed(aggregation: Aggregation, row_weights: FloatArray | None) -> Aggregation:
+    """The aggregation as learned from rows that count so many times."""
+    if isinstance(aggregation, Principal):
+        return replace(aggregation, row_weights=row_weights)
+    return aggregation
+
 
 AGGREGATIONS: dict[str, Aggregation] = {
     "mean": LinearSum("mean", average=True),

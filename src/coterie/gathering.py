@@ -8,21 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from coterie.aggregations import Additive, Aggregation, Custom, LinearSum
+from coterie.aggregations import Additive, Aggregation, Custom, LinearSum, running_form
 from coterie.statistics import (
     LARGE,
     SMALL,
     ColumnSource,
     Evidence,
+    GapEvidence,
     GramSource,
+    ManyTargets,
+    RowEvidence,
     RowSets,
     RunningEvidence,
+    SparseSource,
     Standardised,
     SumEvidence,
     gram_bytes,
+    gram_of_sparse,
     standardised,
 )
-from coterie.values import FloatArray
+from coterie.values import FloatArray, is_sparse
 
 # Beyond so many columns, a matrix of all pairs takes longer than most searches ask for.
 WIDE = 8192
@@ -71,68 +76,138 @@ class Means:
         return self.engine == "gram" or (self.engine == "auto" and is_worth_it and fits)
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What the questions will be about.
+
+    Parameters
+    ----------
+    by_row : bool, default=False
+        Whether they need the columns themselves, and not only their moments.
+    signs : bool, default=False
+        Whether features may join a sum with a minus.
+    gaps : bool, default=False
+        Whether columns may have NaN where there is no value.
+    offset : ndarray of shape (n_samples,) or None
+        A part of the linear predictor that is known.
+    """
+
+    by_row: bool = False
+    signs: bool = False
+    gaps: bool = False
+    offset: FloatArray | None = None
+
+
+MOMENTS = Asked()
+
+
 def gathered(
-    columns: FloatArray,
-    target: FloatArray,
+    columns: Any,
+    targets: FloatArray,
     aggregation: Aggregation,
     rows: RowSets,
     means: Means,
-    *,
-    signs: bool = False,
+    asked: Asked = MOMENTS,
 ) -> Evidence[Any]:
     """Evidence about groups of these columns.
 
     Parameters
     ----------
-    columns : ndarray of shape (n_samples, n_features)
-    target : ndarray of shape (n_samples,)
+    columns : ndarray of shape (n_samples, n_features), or sparse for sums of them
+    targets : ndarray of shape (n_samples, n_targets)
     aggregation : Aggregation
     rows : RowSets
     means : Means
-    signs : bool, default=False
-        Whether features may join a sum with a minus.
+    asked : Asked
     """
-    standard_target = standardised(target[:, None])
-    if not isinstance(aggregation, Additive):
-        return _running(columns, standard_target, aggregation, rows)
-    n_features = columns.shape[1]
-    n_columns = n_features * (1 if isinstance(aggregation, LinearSum) else 2) + 1
-    if means.allow_gram(len(columns), n_columns, rows):
-        return _looked_up(columns, standard_target, aggregation, rows, signs)
-    contribution = None if isinstance(aggregation, LinearSum) else aggregation.contribution
-    source = ColumnSource(
-        _within_reach(columns) if contribution else columns, contribution, standard_target, rows
-    )
-    return SumEvidence(source, source.spread[:n_features], signs=signs)
+    if asked.by_row or asked.gaps:
+        views = _row_by_row(columns, targets, aggregation, rows, asked)
+    elif isinstance(aggregation, Additive):
+        views = _of_sums(columns, _standard(targets, rows), aggregation, rows, means, asked.signs)
+    else:
+        views = _running(columns, _standard(targets, rows), aggregation, rows)
+    return views[0] if len(views) == 1 else ManyTargets(views)
+
+
+def _standard(targets: FloatArray, rows: RowSets) -> list[Standardised]:
+    """Each target, standardised."""
+    values, centre, spread = standardised(targets, weights=rows.weights)
+    each = range(targets.shape[1])
+    return [Standardised(values[:, [t]], centre[[t]], spread[[t]]) for t in each]
+
+
+def _of_sums(
+    columns: Any,
+    targets: list[Standardised],
+    aggregation: Additive,
+    rows: RowSets,
+    means: Means,
+    signs: bool,
+) -> list[SumEvidence]:
+    n_samples, n_features = columns.shape
+    is_linear = isinstance(aggregation, LinearSum)
+    n_columns = n_features * (1 if is_linear else 2) + len(targets)
+    if means.allow_gram(n_samples, n_columns, rows):
+        gram, weights = _looked_up(columns, targets, aggregation, rows)
+        sources: list[Any] = [gram.aimed_at(t) for t in range(len(targets))]
+    elif is_sparse(columns):
+        sparse_source = SparseSource(columns, targets[0], rows)
+        weights = sparse_source.spread[:n_features]
+        sources = [sparse_source, *(sparse_source.aimed_at(target) for target in targets[1:])]
+    else:
+        contribution = None if is_linear else aggregation.contribution
+        reached = _within_reach(columns) if contribution else columns
+        source = ColumnSource(reached, contribution, targets[0], rows)
+        weights = source.spread[:n_features]
+        sources = [source, *(source.aimed_at(target) for target in targets[1:])]
+    return [SumEvidence(source, weights, signs=signs) for source in sources]
 
 
 def _looked_up(
-    columns: FloatArray, target: Standardised, aggregation: Additive, rows: RowSets, signs: bool
-) -> SumEvidence:
-    if isinstance(aggregation, LinearSum) and columns.dtype == np.float64:
-        as_they_are = GramSource.of_columns(columns, target.values[:, 0], rows)
+    columns: Any, targets: list[Standardised], aggregation: Additive, rows: RowSets
+) -> tuple[GramSource, FloatArray]:
+    """All scatters in one matrix, and the weights of the columns in a sum."""
+    target_values = np.hstack([target.values for target in targets])
+    if is_sparse(columns):
+        return gram_of_sparse(columns, target_values, rows)
+    is_linear = isinstance(aggregation, LinearSum)
+    if is_linear and columns.dtype == np.float64 and rows.weights is None:
+        as_they_are = GramSource.of_columns(columns, target_values, rows)
         if as_they_are is not None:
-            return SumEvidence(as_they_are, np.ones(columns.shape[1]), signs=signs)
-    n_samples, n_features = columns.shape
-    layers = 1 if isinstance(aggregation, LinearSum) else 2
-    table = np.empty((n_samples, layers * n_features + 1))
-    contributions = standardised(columns, out=table[:, -n_features - 1 : -1])
-    if layers == 2:
+            return as_they_are, np.ones(columns.shape[1])
+    (n_samples, n_features), n_targets = columns.shape, len(targets)
+    table = np.empty((n_samples, (1 if is_linear else 2) * n_features + n_targets))
+    place = slice(table.shape[1] - n_targets - n_features, table.shape[1] - n_targets)
+    contributions = standardised(columns, table[:, place], rows.weights)
+    if not is_linear:
         columns = _within_reach(columns.astype(np.float64, copy=False))
         contributed = aggregation.contribution(columns)
-        contributions = standardised(contributed, out=table[:, :n_features])
-    table[:, -1:] = target.values
-    return SumEvidence(GramSource.of_table(table, rows), contributions.spread, signs=signs)
+        contributions = standardised(contributed, table[:, :n_features], rows.weights)
+    table[:, -n_targets:] = target_values
+    return GramSource.of_table(table, rows, n_targets), contributions.spread
 
 
 def _running(
-    columns: FloatArray, target: Standardised, aggregation: Any, rows: RowSets
-) -> RunningEvidence:
+    columns: FloatArray, targets: list[Standardised], aggregation: Any, rows: RowSets
+) -> list[RunningEvidence]:
     columns = columns.astype(np.float64, copy=False)
-    features = standardised(columns)
+    features = standardised(columns, weights=rows.weights)
     if not isinstance(aggregation, Custom):
         columns = _within_reach(columns)
-    return RunningEvidence(aggregation, columns, features, target, rows)
+    first = RunningEvidence(aggregation, columns, features, targets[0], rows)
+    return [first, *(first.aimed_at(target) for target in targets[1:])]
+
+
+def _row_by_row(
+    columns: FloatArray, targets: FloatArray, aggregation: Aggregation, rows: RowSets, asked: Asked
+) -> list[Any]:
+    columns = _within_reach(columns.astype(np.float64, copy=False))
+    running = running_form(aggregation, gaps=asked.gaps)
+    first = RowEvidence(running, columns, targets[:, 0], rows.weights, asked.offset)
+    if asked.by_row:
+        return [first, *(first.aimed_at(target) for target in targets.T[1:])]
+    values = standardised(targets, weights=rows.weights).values
+    return [GapEvidence(first.aimed_at(target), rows) for target in values.T]
 
 
 def _within_reach(columns: FloatArray) -> FloatArray:
@@ -140,7 +215,8 @@ def _within_reach(columns: FloatArray) -> FloatArray:
 
     No decision depends on it: our aggregations of scaled columns are scaled aggregates.
     """
-    magnitude = np.maximum(columns.max(axis=0), -columns.min(axis=0)).astype(np.float64)
+    highest, lowest = np.fmax.reduce(columns, axis=0), np.fmin.reduce(columns, axis=0)
+    magnitude = np.maximum(highest, -lowest).astype(np.float64)
     largest, smallest = magnitude.max(), magnitude[magnitude > 0].min(initial=np.inf)
     if largest < LARGE and smallest > SMALL:
         return columns

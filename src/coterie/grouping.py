@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, islice, pairwise
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
 from coterie.aggregations import Aggregation
 from coterie.compiled import compiled_search
 from coterie.criteria import Criterion
-from coterie.gathering import Means, gathered
+from coterie.gathering import MOMENTS, Asked, Means, gathered
 from coterie.search import Limits, Question, best, forward, restart
-from coterie.statistics import Evidence, PairMoments, RowSets, SumEvidence
+from coterie.statistics import Evidence, ManyTargets, RowSets, SumEvidence
 from coterie.units import Units
 from coterie.values import (
     FloatArray,
@@ -26,6 +27,7 @@ from coterie.values import (
     Trace,
     Verdict,
     in_order_of_joining,
+    is_sparse,
     reordered,
 )
 
@@ -39,7 +41,7 @@ SEARCHES: dict[str, Search] = {"forward": forward, "restart": restart, "best": b
 class MergeQuestion:
     """May these candidates join this group? Evidence, weighed by a criterion."""
 
-    evidence: Evidence[Any]
+    evidence: Any  # Evidence, that answers about several groups too where it foresees
     criterion: Criterion
 
     @property
@@ -67,12 +69,19 @@ class MergeQuestion:
 
     def judge_along(self, group: Any, links: IntArray, candidates: IntArray) -> Verdict:
         """The verdicts on each candidate after each link of a chain has joined in turn."""
+        if not self.evidence.foresees:
+            groups = accumulate(links[:, None], self.joined, initial=group)
+            return _stacked([self.judge(longer, candidates) for longer in islice(groups, 1, None)])
         return self._verdict(
             lambda block: self.evidence.pairs_along(group, links, block), candidates
         )
 
     def judge_in_turn(self, group: Any, links: IntArray, candidates: IntArray) -> Verdict:
         """The verdict on each candidate once the links before it have joined."""
+        if not self.evidence.foresees:
+            along = self.judge_along(group, links, candidates)
+            at = np.searchsorted(links, candidates) - 1, np.arange(len(candidates))
+            return Verdict(along.price[at], along.allowance[at])
         verdict = self._verdict(
             lambda block: self.evidence.pairs_in_turn(group, links, block), candidates
         )
@@ -80,19 +89,24 @@ class MergeQuestion:
 
     def judge_singles(self, features: IntArray, candidates: IntArray) -> Verdict:
         """The verdicts on each candidate for joining each of some features."""
+        if not self.evidence.foresees:
+            return _stacked([self.judge(self.alone(int(f)), candidates) for f in features])
         return self._verdict(
             lambda block: self.evidence.pairs_of_singles(features, block), candidates
         )
 
-    def _verdict(
-        self, pairs_of: Callable[[IntArray], PairMoments], candidates: IntArray
-    ) -> Verdict:
+    def _verdict(self, pairs_of: Callable[[IntArray], Any], candidates: IntArray) -> Verdict:
         step = self.evidence.max_candidates
         blocks = [candidates[i : i + step] for i in range(0, len(candidates), step)]
         verdicts = [self.criterion.verdict(pairs_of(block)) for block in blocks]
         if len(verdicts) == 1:
             return verdicts[0]
         return Verdict(*(np.concatenate(parts, axis=-1) for parts in zip(*verdicts, strict=True)))
+
+
+def _stacked(verdicts: Sequence[Verdict]) -> Verdict:
+    """Verdicts on the same candidates by one group each."""
+    return Verdict(*(np.stack(parts) for parts in zip(*verdicts, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -123,8 +137,8 @@ class Groupable:
             outcome = compiled_search(
                 self.search, self.evidence, criterion, self.limits, self.copies
             ) or self._asked(MergeQuestion(self.evidence, criterion))
-        if isinstance(self.evidence, SumEvidence) and self.evidence.signs:
-            outcome = _signed(self.evidence, *outcome)
+        if (sums := sums_behind(self.evidence)) is not None and sums.signs:
+            outcome = _signed(sums, *outcome)
         if self.order is not None:
             outcome = reordered(*outcome, self.order)
         return outcome if self.units is None else self.units.told(*outcome)
@@ -137,14 +151,14 @@ class Groupable:
 
 def groupable(
     columns: FloatArray,
-    target: FloatArray,
+    targets: FloatArray,
     *,
     aggregation: Aggregation,
     search: str,
     rows: RowSets,
     limits: Limits,
     means: Means,
-    signs: bool = False,
+    asked: Asked = MOMENTS,
     units: Units | None = None,
 ) -> Groupable:
     """Gather what must be known about columns to group them."""
@@ -152,13 +166,20 @@ def groupable(
         columns, limits = units.sums(columns), units.limits(limits)
     with few_threads(is_light(columns)):
         if search != "best":
-            evidence = gathered(columns, target, aggregation, rows, means, signs=signs)
+            evidence = gathered(columns, targets, aggregation, rows, means, asked)
             return Groupable(evidence, search, limits, units=units)
         # In an order of their own, whatever order they came in.
         order, copies = order_by_content(columns)
-        in_order, means = np.take(columns, order, axis=1), means.for_all_pairs()
-        evidence = gathered(in_order, target, aggregation, rows, means, signs=signs)
+        means = means.for_all_pairs()
+        evidence = gathered(in_order(columns, order), targets, aggregation, rows, means, asked)
         return Groupable(evidence, search, limits.reordered(order), order, copies, units)
+
+
+def sums_behind(evidence: Evidence[Any]) -> SumEvidence | None:
+    """The evidence about sums that this is, or that each of its targets has."""
+    if isinstance(evidence, ManyTargets):
+        evidence = evidence.views[0]
+    return evidence if isinstance(evidence, SumEvidence) else None
 
 
 def _signed(evidence: SumEvidence, partition: Partition, trace: Trace) -> tuple[Partition, Trace]:
@@ -185,7 +206,12 @@ def few_threads(few: bool) -> AbstractContextManager[Any]:
     return _threadpools().limit(limits=1, user_api="blas") if few else nullcontext()
 
 
-def order_by_content(columns: FloatArray) -> tuple[IntArray, IntArray]:
+def in_order(columns: Any, order: IntArray) -> Any:
+    """Columns in another order, in the same layout in memory."""
+    return columns[:, order] if is_sparse(columns) else np.take(columns, order, axis=1)
+
+
+def order_by_content(columns: Any) -> tuple[IntArray, IntArray]:
     """An order of the columns that depends on what is in them and not on where they stand.
 
     Computing on columns in this order gives the same bits however they were ordered, so
@@ -197,14 +223,30 @@ def order_by_content(columns: FloatArray) -> tuple[IntArray, IntArray]:
     copies : ndarray of shape (n_features,)
         In that order, the same number for columns that are copies of each other.
     """
-    order = np.argsort(columns[0], kind="stable")
-    first = columns[0, order]
+    if is_sparse(columns):
+        return _order_by_entries(columns)
+    # No value at all comes last, wherever it is.
+    key = np.where(np.isnan(columns[0]), np.inf, columns[0])
+    order = np.argsort(key, kind="stable")
+    first = key[order]
     is_new = np.append(True, first[1:] != first[:-1])
     for start, end in pairwise([*np.flatnonzero(is_new), len(order)]):
         if end - start > 1:
             tied = order[start:end]
-            key = [columns[:, j].tobytes() for j in tied]
-            by_key = sorted(range(len(key)), key=key.__getitem__)
-            order[start:end] = tied[by_key]
-            is_new[start + 1 : end] = [key[a] != key[b] for a, b in pairwise(by_key)]
+            content = [columns[:, j].tobytes() for j in tied]
+            by_content = sorted(range(len(content)), key=content.__getitem__)
+            order[start:end] = tied[by_content]
+            is_new[start + 1 : end] = [content[a] != content[b] for a, b in pairwise(by_content)]
     return order, np.cumsum(is_new)
+
+
+def _order_by_entries(columns: Any) -> tuple[IntArray, IntArray]:
+    """The same for sparse columns, by where their entries are and what these are."""
+    columns = sparse.csc_array(columns, copy=True)
+    columns.sum_duplicates()
+    columns.eliminate_zeros()
+    entries = [slice(a, b) for a, b in pairwise(columns.indptr)]
+    content = [(columns.indices[e].tobytes(), columns.data[e].tobytes()) for e in entries]
+    order = sorted(range(len(content)), key=content.__getitem__)
+    is_new = [True, *(content[a] != content[b] for a, b in pairwise(order))]
+    return np.array(order, dtype=np.intp), np.cumsum(is_new)

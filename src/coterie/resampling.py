@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from coterie.estimators import NonLinCFA
 from coterie.estimators._checks import checked_word
+from coterie.fields import rows_first
 from coterie.values import FloatArray, IntArray
 
 # Beyond this a matrix of all pairs takes most of a gigabyte, and soon all memory there is.
@@ -143,7 +144,7 @@ def stability(
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
     estimator : reducer or None, default=None
         What learns the groups, such as ``GenLinCFA(family="bernoulli")``; it is cloned and
         stays as it is. None: ``NonLinCFA()``.
@@ -202,7 +203,7 @@ def stability(
     estimator = _checked_estimator(estimator)
     bar = _bar(n_resamples) if progress else None
     labels = _learned(estimator, X, y)
-    target = np.asarray(y).ravel()
+    X, target = rows_first(X, y)
     check_consistent_length(X, target)
     classes = _classes(target)
     # A seed for each resample, and rows drawn when a worker is free: all at once take memory.
@@ -260,6 +261,8 @@ def _classes(target: Any) -> IntArray:
     Two values are classes, and so is text. Whole numbers are not: most are counts, where a
     value that occurs once would be drawn every time.
     """
+    if target.ndim > 1:
+        return np.zeros(len(target), dtype=np.intp)
     values = target.tolist()
     numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
     if len(numbers) > 2 and not any(isinstance(value, str | bytes) for value in numbers):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from coterie.search import Limits
-from coterie.values import FloatArray, IntArray, Partition, Trace
+from coterie.values import IntArray, Partition, Trace, is_sparse
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,12 @@ class Units:
         """The first feature of each unit."""
         return np.array([unit[0] for unit in self.members])
 
-    def sums(self, columns: FloatArray) -> FloatArray:
+    def sums(self, columns: Any) -> Any:
         """One column per unit."""
         if len(self.members) == columns.shape[1]:
             return columns
+        if is_sparse(columns):
+            return columns @ self._within(columns.shape[1]).T
         return np.column_stack([columns[:, unit].sum(axis=1) for unit in self.members])
 
     def limits(self, limits: Limits) -> Limits:
@@ -58,14 +61,18 @@ class Units:
 
     def _joined_graph(self, graph: sparse.csr_array) -> sparse.csr_array:
         """Units touch where their members do."""
-        unit_of = np.repeat(np.arange(len(self.members)), [len(unit) for unit in self.members])
-        features = np.concatenate(self.members)
-        shape = (len(self.members), graph.shape[0])
-        within = sparse.csr_array((np.ones(len(features)), (unit_of, features)), shape=shape)
+        within = self._within(graph.shape[0])
         joined = sparse.csr_array(within @ graph @ within.T)
         joined.setdiag(0)
         joined.eliminate_zeros()
         return joined
+
+    def _within(self, n_features: int) -> sparse.csr_array:
+        """1 where a unit has a feature."""
+        unit_of = np.repeat(np.arange(len(self.members)), [len(unit) for unit in self.members])
+        features = np.concatenate(self.members)
+        shape = (len(self.members), n_features)
+        return sparse.csr_array((np.ones(len(features)), (unit_of, features)), shape=shape)
 
     def told(self, partition: Partition, trace: Trace) -> tuple[Partition, Trace]:
         """A partition of units as one of their features, candidates named by their first."""

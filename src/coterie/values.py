@@ -8,10 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
+
+
+def is_sparse(columns: Any) -> bool:
+    """Whether columns are kept without their zeros."""
+    return bool(sparse.issparse(columns))
 
 
 class Verdict(NamedTuple):

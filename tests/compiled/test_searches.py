@@ -1,6 +1,7 @@
 """Compiled searches decide like those in numpy, question by question, and go where they can go."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ from sklearn.model_selection import KFold, ShuffleSplit
 
 from coterie import compiled, coordinates_to_graph
 from coterie.aggregations import AGGREGATIONS
-from coterie.criteria import GenLin, Lin, NonLin, Parsimony
-from coterie.gathering import Means, gathered
+from coterie.criteria import ForAll, GenLin, Lin, NonLin, Parsimony
+from coterie.gathering import Asked, Means, gathered
 from coterie.grouping import SEARCHES, MergeQuestion
 from coterie.search import NO_LIMITS, Limits
 from coterie.statistics import RowSets
@@ -74,7 +75,7 @@ def assert_same(ours, theirs):
 def test_every_question_is_asked_and_answered_alike(search, criterion, engine, seed):
     X, y = problem(seed)
     rows = rows_for(criterion, len(X), seed)
-    evidence = gathered(X, y, AGGREGATIONS["mean"], rows, Means(engine))
+    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], rows, Means(engine))
     assert_same(*both(search, evidence, criterion))
 
 
@@ -82,7 +83,7 @@ def test_every_question_is_asked_and_answered_alike(search, criterion, engine, s
 def test_squares_are_looked_up_too(search):
     X, y = problem(1)
     rows = RowSets.all_rows()
-    evidence = gathered(X, y, AGGREGATIONS["sum_of_squares"], rows, Means("gram"))
+    evidence = gathered(X, y[:, None], AGGREGATIONS["sum_of_squares"], rows, Means("gram"))
     assert_same(*both(search, evidence, NonLin(0.05)))
 
 
@@ -93,7 +94,7 @@ def test_constants_far_columns_and_wild_units(search, engine):
     X[:, 3] = 7.0
     X[:, 5] *= 1e-120
     X[:, 8] *= 1e120
-    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means(engine))
+    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means(engine))
     assert_same(*both(search, evidence, NonLin(0.05)))
 
 
@@ -104,7 +105,7 @@ def test_limits_are_kept(search, engine, size):
     X, y = problem(3)
     graph = coordinates_to_graph(np.arange(12)[:, None], distance=1)
     for limits in (Limits(None, size), Limits(graph, size)):
-        evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means(engine))
+        evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means(engine))
         assert_same(*both(search, evidence, NonLin(0.3), limits))
 
 
@@ -115,8 +116,26 @@ def test_signs_are_the_same(search, criterion, engine):
     for seed in range(5):
         X, y = problem(seed)
         rows = rows_for(criterion, len(X), seed)
-        evidence = gathered(X, y, AGGREGATIONS["mean"], rows, Means(engine), signs=True)
+        evidence = gathered(
+            X, y[:, None], AGGREGATIONS["mean"], rows, Means(engine), Asked(signs=True)
+        )
         assert_same(*both(search, evidence, criterion))
+
+
+@pytest.mark.parametrize("engine", ["gram", "columns"])
+@pytest.mark.parametrize("criterion", CRITERIA.values(), ids=CRITERIA)
+@pytest.mark.parametrize("search", SEARCHES)
+def test_several_targets_are_asked_alike(search, criterion, engine):
+    for seed in range(5):
+        X, _ = problem(seed)
+        rng = np.random.default_rng(seed)
+        Y = X @ rng.normal(size=(12, 3)) + 2 * rng.normal(size=(40, 3))
+        weights = rng.integers(1, 4, size=40).astype(float)
+        rows = replace(rows_for(criterion, len(X), seed), weights=weights)
+        evidence = gathered(X, Y, AGGREGATIONS["mean"], rows, Means(engine))
+        curvatures = (0.5, 1.0, 2.0) if isinstance(criterion, GenLin) else ()
+        criteria = [replace(criterion, curvature=k) for k in curvatures] or [criterion] * 3
+        assert_same(*both(search, evidence, ForAll(criteria, np.array([1.0, 0.3, 0.8]))))
 
 
 @pytest.mark.parametrize("size", [None, 3])
@@ -127,7 +146,7 @@ def test_kinds_and_sizes_are_kept(search, size):
         rng = np.random.default_rng(seed)
         kinds, sizes = rng.integers(-1, 3, size=12), rng.integers(1, 3, size=12)
         for limits in (Limits(None, size, kinds), Limits(None, size, kinds, sizes)):
-            evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+            evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
             assert_same(*both(search, evidence, NonLin(0.3), limits))
 
 
@@ -135,7 +154,7 @@ def test_kinds_and_sizes_are_kept(search, size):
 def test_single_precision_columns_are_read_as_they_are(search):
     X, y = problem(4)
     X = X.astype(np.float32)
-    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means("columns"))
+    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means("columns"))
     assert_same(*both(search, evidence, NonLin(0.02)))
 
 
@@ -144,12 +163,15 @@ def test_what_it_cannot_do_it_leaves_to_numpy():
     rows = RowSets.all_rows()
 
     def answer(aggregation, engine="auto", criterion=CRITERIA["linear"], copies=None):
-        evidence = gathered(X, y, AGGREGATIONS[aggregation], rows, Means(engine))
+        evidence = gathered(X, y[:, None], AGGREGATIONS[aggregation], rows, Means(engine))
         return compiled.compiled_search("best", evidence, criterion, NO_LIMITS, copies)
 
     assert answer("max") is None
     assert answer("sum_of_squares", engine="columns") is None
     assert answer("mean", criterion=object()) is None
+    assert answer("mean", criterion=Parsimony(3.0, held_out=True)) is None
+    assert answer("mean", criterion=ForAll([Lin(), object()], np.ones(2))) is None
+    assert answer("mean", criterion=ForAll([NonLin(0.1), NonLin(0.2)], np.ones(2))) is None
     assert answer("mean", copies=np.array([1, 2, 2, *range(3, 12)])) is None
     assert answer("mean", copies=np.arange(1, 13)) is not None
 
@@ -157,7 +179,7 @@ def test_what_it_cannot_do_it_leaves_to_numpy():
 def test_few_features_are_left_to_numpy(monkeypatch):
     monkeypatch.setattr(compiled, "FEWEST_FEATURES", 13)
     X, y = problem(6)
-    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
     assert compiled.compiled_search("forward", evidence, NonLin(0.1), NO_LIMITS) is None
 
 
@@ -171,7 +193,7 @@ def looked_for_anew():
 def test_without_numba_nothing_is_compiled(monkeypatch, looked_for_anew):
     monkeypatch.setattr(compiled, "find_spec", lambda name: None)
     X, y = problem(7)
-    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
     assert compiled.compiled_search("forward", evidence, NonLin(0.1), NO_LIMITS) is None
 
 
@@ -181,7 +203,7 @@ def test_a_compiler_that_does_not_work_is_said_and_left_aside(monkeypatch, looke
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.setattr(compiled, "find_spec", lambda name: "found")
     X, y = problem(8)
-    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
     with pytest.warns(RuntimeWarning, match="numba is installed but cannot be imported"):
         answer = compiled.compiled_search("forward", evidence, NonLin(0.1), NO_LIMITS)
     assert answer is None

@@ -4,13 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie.aggregations import AGGREGATIONS
-from coterie.criteria import FAMILIES, GenLin
+from coterie.criteria import GenLin
+from coterie.families import FAMILIES
 from coterie.gathering import Means, gathered
 from coterie.statistics import RowSets
 
 
 def price(X, y, *, curvature=1.0, bound="general"):
-    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
     pairs = evidence.pairs(evidence.alone(0), np.array([1]))
     return GenLin(1.0, curvature, bound).verdict(pairs).price[0, 0]
 
@@ -55,9 +56,21 @@ def test_families_know_their_curvature(rng):
     numbers = rng.normal(5, 3, size=1000)
     p, mean = classes.mean(), counts.mean()
     bernoulli, poisson, gaussian = (FAMILIES[f] for f in ("bernoulli", "poisson", "gaussian"))
-    np.testing.assert_allclose(bernoulli.curvature(classes, "zero"), 0.25 / classes.std())
-    np.testing.assert_allclose(bernoulli.curvature(classes, "null"), np.sqrt(p * (1 - p)))
-    np.testing.assert_allclose(poisson.curvature(counts, "zero"), 1 / counts.std())
-    np.testing.assert_allclose(poisson.curvature(counts, "null"), mean / counts.std())
-    assert gaussian.curvature(numbers, "zero") == gaussian.curvature(numbers, "null") == 1.0
-    assert gaussian.curvature(numbers, 0.5) == 0.5
+    np.testing.assert_allclose(
+        bernoulli.curvature(classes.mean(), classes.std(), "zero"), 0.25 / classes.std()
+    )
+    np.testing.assert_allclose(
+        bernoulli.curvature(classes.mean(), classes.std(), "null"), np.sqrt(p * (1 - p))
+    )
+    np.testing.assert_allclose(
+        poisson.curvature(counts.mean(), counts.std(), "zero"), 1 / counts.std()
+    )
+    np.testing.assert_allclose(
+        poisson.curvature(counts.mean(), counts.std(), "null"), mean / counts.std()
+    )
+    assert (
+        gaussian.curvature(numbers.mean(), numbers.std(), "zero")
+        == gaussian.curvature(numbers.mean(), numbers.std(), "null")
+        == 1.0
+    )
+    assert gaussian.curvature(numbers.mean(), numbers.std(), 0.5) == 0.5

@@ -9,7 +9,7 @@ from coterie.statistics import RowSets
 
 
 def verdict(X, y):
-    evidence = gathered(X, y, AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
     return Lin().verdict(evidence.pairs(evidence.alone(0), np.array([1])))
 
 

@@ -12,7 +12,7 @@ from coterie.statistics import RowSets
 def price(X, y, *, aggregation="mean", splits=None, tolerance=0.0):
     """Price of merging the first two columns."""
     rows = RowSets.of_splits(splits, len(y)) if splits else RowSets.all_rows()
-    evidence = gathered(X, y, AGGREGATIONS[aggregation], rows, Means())
+    evidence = gathered(X, y[:, None], AGGREGATIONS[aggregation], rows, Means())
     pairs = evidence.pairs(evidence.alone(0), np.array([1]))
     return NonLin(tolerance, held_out=splits is not None).verdict(pairs).price[0, 0]
 

@@ -1,12 +1,15 @@
 """An allowance that nobody has to choose."""
 
 import numpy as np
+import oracle
 import pytest
+from conftest import correlated
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold, cross_val_score
 
 from coterie import GenLinCFA, NonLinCFA
 from coterie.datasets import make_groups
-from coterie.estimators._automatic import residual
+from coterie.estimators._automatic import residuals
 from coterie.statistics import effective_number
 
 
@@ -116,7 +119,7 @@ def test_what_regression_leaves_is_what_regression_leaves(problem):
     X, y = problem
     collinear = np.column_stack([X, X[:, 0] + X[:, 1]])
     for columns in (X, collinear, np.ones((len(y), 1))):
-        assert residual(columns, y) == pytest.approx(rss(columns, y))
+        assert residuals(columns, y[:, None]) == pytest.approx(rss(columns, y))
 
 
 def test_a_perfect_fit_leaves_no_allowance(rng):
@@ -145,6 +148,33 @@ def test_columns_count_for_as_many_as_they_are_in_effect(rng):
     assert effective_number(np.ones((10, 3))) == 1
     wide = rng.normal(size=(30, 2000))
     assert effective_number(wide) < 31
+
+
+@pytest.mark.parametrize("search", ["forward", "restart", "best"])
+def test_on_folds_the_allowance_is_less_by_what_a_coefficient_too_many_costs(rng, search):
+    X, y = correlated(rng, 90)
+    splits = list(KFold(3).split(X))
+    penalty = np.log(90)
+
+    def judge(u, v, w, y):
+        two, one = np.column_stack([u, v]), w[:, None]
+        apart = cross_val_score(LinearRegression(), two, y, cv=splits)
+        merged = cross_val_score(LinearRegression(), one, y, cv=splits)
+        noise = np.mean(np.maximum(1 - apart, 0)) / (90 - 3)
+        return apart.mean() - merged.mean(), (penalty - 2) * noise
+
+    reducer = NonLinCFA("bic", cv=splits, search=search).fit(X, y)
+    groups, asked = oracle.SEARCHES[search](X, y, oracle.AGGREGATIONS["mean"], judge)
+    assert [group.tolist() for group in reducer.groups_] == groups
+    trace = reducer.trace_ if search != "best" else reducer.trace_[reducer.trace_.accepted]
+    np.testing.assert_allclose(trace.price, [a[2] for a in asked], atol=1e-9)
+    np.testing.assert_allclose(trace.allowance, [a[3] for a in asked], atol=1e-9)
+
+
+def test_prices_on_folds_find_known_groups_too():
+    X, y, labels = make_groups(400, 12, 3, noise=3.0, random_state=4)
+    for cv in (5, 10):
+        assert NonLinCFA(cv=cv).fit(X, y).labels_.tolist() == labels.tolist()
 
 
 def test_the_order_of_columns_does_not_change_their_number(rng):

@@ -34,10 +34,10 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from coterie import GenLinCFA, LinCFA, NonLinCFA, coordinates_to_graph
+from coterie import GenLinCFA, LinCFA, MutualCFA, NonLinCFA, coordinates_to_graph
 from coterie.datasets import make_groups
 
-REDUCERS = [NonLinCFA, GenLinCFA, LinCFA]
+REDUCERS = [NonLinCFA, GenLinCFA, LinCFA, MutualCFA]
 LEFT_OUT = [
     check_dataframe_column_names_consistency,
     check_global_output_transform_pandas,
@@ -54,10 +54,15 @@ LEFT_OUT = [
     [
         NonLinCFA(),
         NonLinCFA(cv=None, search="best", aggregation="median", scale=True),
+        NonLinCFA(0.05, cv=None, missing="pairwise"),
         GenLinCFA(),
-        GenLinCFA(bound="bivariate", search="forward", aggregation="principal"),
+        GenLinCFA(0.8, bound="bivariate", search="forward", aggregation="principal"),
+        GenLinCFA(bound="fitted", missing="pairwise", scale=True),
+        GenLinCFA("bic", family="bernoulli", signs=True),
         LinCFA(),
         LinCFA(search="best", aggregation="sum_of_squares"),
+        MutualCFA(),
+        MutualCFA(0.05, missing="pairwise", search="best"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -35,7 +35,7 @@ def test_moments_equal_those_of_the_columns(rng, name, splits, engine):
     aggregation, splitter = AGGREGATES[name], SPLITS[splits]
     chosen = [] if splitter is None else list(splitter.split(X))
     rows = RowSets.of_splits(chosen, 30) if chosen else RowSets.all_rows()
-    evidence = gathered(X, y, aggregation, rows, Means(engine))
+    evidence = gathered(X, y[:, None], aggregation, rows, Means(engine))
     group = evidence.joined(evidence.alone(1), np.array([4, 0]))
     pairs = evidence.pairs(group, np.array([2, 3, 5]))
     u = aggregation.values(X[:, [1, 4, 0]])
@@ -60,7 +60,7 @@ def test_moments_equal_those_of_the_columns(rng, name, splits, engine):
 @pytest.mark.parametrize("name", AGGREGATES)
 def test_joining_in_another_order_gives_the_same_group(rng, name):
     X, y = rng.normal(size=(25, 5)), rng.normal(size=25)
-    evidence = gathered(X, y, AGGREGATES[name], RowSets.all_rows(), Means())
+    evidence = gathered(X, y[:, None], AGGREGATES[name], RowSets.all_rows(), Means())
     one = evidence.joined(evidence.joined(evidence.alone(0), np.array([1])), np.array([2]))
     other = evidence.joined(evidence.alone(2), np.array([0, 1]))
     candidates = np.array([3, 4])
@@ -75,7 +75,7 @@ def test_a_column_that_is_constant_within_a_fold_has_no_scatter_there(rng):
     X[:10, 1] = 7.0
     rows = RowSets.of_splits(KFold(2).split(X), 20)
     for name in ("mean", "max"):
-        evidence = gathered(X, y, AGGREGATIONS[name], rows, Means())
+        evidence = gathered(X, y[:, None], AGGREGATIONS[name], rows, Means())
         pairs = evidence.pairs(evidence.alone(0), np.array([1, 2]))
         assert pairs.vv[1, 0, 0, 0] == 0.0  # held-out rows of the first split
         assert pairs.vv[0, 0, 0, 0] > 0.0
@@ -83,12 +83,12 @@ def test_a_column_that_is_constant_within_a_fold_has_no_scatter_there(rng):
 
 @pytest.mark.parametrize("engine", ["gram", "columns"])
 @pytest.mark.parametrize("splits", SPLITS)
-@pytest.mark.parametrize("name", AGGREGATES)
+@pytest.mark.parametrize("name", ["mean", "sum", "sum_of_squares"])
 def test_foreseen_groups_equal_groups_that_have_grown(rng, name, splits, engine):
     X, y = rng.normal(size=(30, 8)) + 3, rng.normal(size=30)
     splitter = SPLITS[splits]
     rows = RowSets.of_splits(splitter.split(X), 30) if splitter else RowSets.all_rows()
-    evidence = gathered(X, y, AGGREGATES[name], rows, Means(engine))
+    evidence = gathered(X, y[:, None], AGGREGATES[name], rows, Means(engine))
     group, links, candidates = evidence.alone(1), np.array([4, 0, 6]), np.array([2, 3, 5])
     along = evidence.pairs_along(group, links, candidates)
     in_turn = evidence.pairs_in_turn(evidence.alone(0), np.array([1, 3, 6]), np.array([2, 4, 5]))

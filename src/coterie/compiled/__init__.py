@@ -12,10 +12,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from coterie.compiled._tables import rule_of, sums_of
+from coterie.compiled._tables import rule_of, sums_of, views_of
 from coterie.criteria import Criterion
 from coterie.search import Limits
-from coterie.statistics import Evidence, SumEvidence
+from coterie.statistics import Evidence
 from coterie.values import IntArray, Partition, Trace
 
 __all__ = ["compiled_search"]
@@ -40,9 +40,9 @@ def compiled_search(
     has_copies = copies is not None and copies[-1] < len(copies)
     if evidence.n_features < FEWEST_FEATURES or rule is None or has_copies:
         return None
-    if not isinstance(evidence, SumEvidence) or (searches := _loaded()) is None:
+    if not (views := views_of(evidence)) or (searches := _loaded()) is None:
         return None
-    if (sums := sums_of(evidence)) is None:
+    if (sums := sums_of(views)) is None:
         return None
     if search == "best":
         return searches.best(sums, rule, limits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ class Group(NamedTuple):
     own: FloatArray  # (B,)
     parts: FloatArray  # (B,), the scatters of its members added up
     unit: FloatArray  # (1,), the weight that counts as 1
-    within: FloatArray  # (T, 3): mean, own scatter, scatter with the target
+    within: FloatArray  # (T, 2 + V): mean, own scatter, scatter with each target
     gaps: FloatArray  # (T, B)
     seen: FloatArray  # (2, B), scatter with the candidate at hand and with what it contributes
 
@@ -47,7 +48,7 @@ def alone(sums: Sums, feature: int) -> Group:
     """The group of one feature."""
     n_sets, n_batches = sums.membership.shape
     looked_up = sums.scatters.shape[0] > 0
-    shape = (n_batches, len(sums.columns)) if looked_up else (2, len(sums.target))
+    shape = (n_batches, len(sums.columns)) if looked_up else (2, sums.targets.shape[1])
     weight = sums.weights[feature]
     group = Group(
         np.zeros(shape),
@@ -55,7 +56,7 @@ def alone(sums: Sums, feature: int) -> Group:
         np.zeros(n_batches),
         np.zeros(n_batches),
         np.full(1, weight if weight > 0 else sums.typical_weight),
-        np.empty((n_sets, 3)),
+        np.empty((n_sets, sums.columns.shape[2])),
         np.empty((n_sets, n_batches)),
         np.empty((2, n_batches)),
     )
@@ -90,7 +91,11 @@ def join(sums: Sums, group: Group, feature: int) -> None:
         add_deviations(group.total[0], scale, sums.features[feature], sums.centre[feature])
         for b in range(len(group.own)):
             batch = slice(sums.edges[b], sums.edges[b + 1])
-            group.own[b] = centred(group.total[0, batch], group.total[1, batch])
+            if len(sums.row_weights) == 0:
+                group.own[b] = centred(group.total[0, batch], group.total[1, batch])
+            else:
+                weights = sums.row_weights[batch]
+                group.own[b] = weighed(group.total[0, batch], weights, group.total[1, batch])
     for b in range(len(group.own)):
         group.mean[b] += weight * sums.batch_mean[feature, b]
         group.parts[b] += weight**2 * sums.batch_own[feature, b]
@@ -149,6 +154,21 @@ def centred(values: FloatArray, out: FloatArray) -> float:
 
 
 @sum_of_products
+def weighed(values: FloatArray, weights: FloatArray, out: FloatArray) -> float:
+    """As centred, for rows that count several times, which goes into ``out`` too."""
+    mean, count = 0.0, 0.0
+    for i in range(len(values)):
+        mean += weights[i] * values[i]
+        count += weights[i]
+    mean /= count
+    total = 0.0
+    for i in range(len(values)):
+        out[i] = weights[i] * (values[i] - mean)
+        total += out[i] * (values[i] - mean)
+    return total
+
+
+@sum_of_products
 def product(deviations: FloatArray, column: FloatArray, centre: float) -> float:
     """Sum of products of deviations that sum to zero and a column, less its centre."""
     total = 0.0
@@ -159,10 +179,9 @@ def product(deviations: FloatArray, column: FloatArray, centre: float) -> float:
 
 @kernel
 def pool(sums: Sums, group: Group) -> None:
-    """Mean, own scatter and scatter with the target of the group within each set."""
+    """Mean, own scatter and scatter with each target of the group within each set."""
     n_sets, n_batches = sums.membership.shape
-    target = len(sums.columns) - 1
-    look(sums, group, target, group.seen[0])
+    n_targets = sums.columns.shape[2] - 2
     for t in range(n_sets):
         mean = 0.0
         for b in range(n_batches):
@@ -177,7 +196,11 @@ def pool(sums: Sums, group: Group) -> None:
             group.gaps[t, b] = gap
         group.within[t, 0] = mean
         group.within[t, 1] = without_rounding(own, parts)
-        group.within[t, 2] = pooled(sums, group, t, target, group.seen[0])
+    for v in range(n_targets):
+        target = len(sums.columns) - n_targets + v
+        look(sums, group, target, group.seen[0])
+        for t in range(n_sets):
+            group.within[t, 2 + v] = pooled(sums, group, t, target, group.seen[0])
 
 
 @kernel
@@ -187,11 +210,11 @@ def look(sums: Sums, group: Group, column: int, out: FloatArray) -> None:
         for b in range(len(out)):
             out[b] = group.total[b, column]
         return
-    is_target = column == len(sums.columns) - 1
+    number = column - (len(sums.columns) - len(sums.targets))
     for b in range(len(out)):
         batch = slice(sums.edges[b], sums.edges[b + 1])
-        if is_target:
-            out[b] = product(group.total[1, batch], sums.target[batch], 0.0)
+        if number >= 0:
+            out[b] = product(group.total[1, batch], sums.targets[number, batch], 0.0)
         else:
             values = sums.features[column, batch]
             out[b] = product(group.total[1, batch], values, sums.centre[column])
@@ -209,11 +232,17 @@ def pooled(sums: Sums, group: Group, t: int, column: int, seen: FloatArray) -> f
 
 @inlined
 def pair_moments(
-    arrays: tuple[FloatArray, ...], t: int, candidate: int, contributed: int, weight: float
+    arrays: tuple[FloatArray, ...],
+    t: int,
+    candidate: int,
+    contributed: int,
+    weight: float,
+    y: int,
+    v: int,
 ) -> PairMoments:
-    """Moments of the group with a candidate within set t, once the group has been seen by it."""
+    """Moments of the group with a candidate and target v within set t, once it has seen them."""
     n, membership, columns, deviations, within, gaps, seen = arrays
-    u, uu, uy = within[t, 0], within[t, 1], within[t, 2]
+    u, uu, uy = within[t, 0], within[t, 1], within[t, 2 + v]
     uv, with_contributed = 0.0, 0.0
     for b in range(membership.shape[1]):
         uv += membership[t, b] * seen[0, b] + gaps[t, b] * deviations[candidate, t, b]
@@ -225,16 +254,96 @@ def pair_moments(
         u,
         columns[candidate, t, 0],
         u + weight * columns[contributed, t, 0],
-        columns[-1, t, 0],
+        columns[y, t, 0],
         uu,
         columns[candidate, t, 1],
         without_rounding(uu + added + 2 * weight * with_contributed, uu + added),
-        columns[-1, t, 1],
+        columns[y, t, 1],
         uv,
         uy,
-        columns[candidate, t, 2],
-        uy + weight * columns[contributed, t, 2],
+        columns[candidate, t, 2 + v],
+        uy + weight * columns[contributed, t, 2 + v],
     )
+
+
+@kernel
+def excess(price: float, allowance: float) -> float:
+    """Price less allowance; where the allowance has no end, the price alone."""
+    return price if allowance == np.inf else price - allowance
+
+
+def asking(several: bool) -> Callable[..., int]:
+    """How candidates are asked, for one target or for several.
+
+    A loop over targets is gone from what is compiled for one: it would take a third of the time.
+    """
+
+    def asked(
+        sums: Sums,
+        group: Group,
+        rule: Rule,
+        candidates: IntArray,
+        log: Log,
+        n_asked: int,
+        until_accepted: bool,
+    ) -> int:
+        # Taken out of their tuples once: for each candidate that would take longer than the sums.
+        weights, unit, seen, total = sums.weights, group.unit[0], group.seen, group.total
+        n, membership, columns, deviations = sums.n, sums.membership, sums.columns, sums.deviations
+        arrays = (n, membership, columns, deviations, group.within, group.gaps, seen)
+        kind, tolerance, curvature, is_general, importance = rule
+        asked, prices, allowances, accepted = log
+        n_splits, n_targets = len(n) // 2, len(importance) if several else 1
+        first_target = len(columns) - n_targets
+        looked_up = sums.scatters.shape[0] > 0
+        for feature in candidates:
+            weight = weight_in(weights[feature], unit, sums.units_differ)
+            candidate = feature + sums.as_candidate
+            if not looked_up:
+                look(sums, group, feature, seen[0])
+            for b in range(seen.shape[1]):
+                if looked_up:
+                    seen[0, b] = total[b, candidate]
+                seen[1, b] = total[b, feature] if looked_up else seen[0, b]
+            if sums.signs:
+                weight *= sign_of(seen)
+            worst, worst_allowance = -np.inf, 0.0
+            for v in range(n_targets):
+                y, allowance = first_target + v, tolerance
+                if kind == HELD_OUT:
+                    apart, merged = 0.0, 0.0
+                    for t in range(n_splits):
+                        fit = pair_moments(arrays, t, candidate, feature, weight, y, v)
+                        test = pair_moments(arrays, n_splits + t, candidate, feature, weight, y, v)
+                        scores = split_scores(fit, test)
+                        apart += scores[0] / n_splits
+                        merged += scores[1] / n_splits
+                    price = given_up(apart, merged)
+                else:
+                    pairs = pair_moments(arrays, 0, candidate, feature, weight, y, v)
+                    if kind == IN_SAMPLE:
+                        apart, merged = in_sample_scores(pairs)
+                        price = given_up(apart, merged)
+                    elif kind == LINEAR:
+                        price, allowance = bias_and_variance(pairs)
+                    elif kind == PENALISED:
+                        price, allowance = lost_and_spared(pairs, tolerance)
+                    else:
+                        price = explained_apart(pairs, curvature[v], is_general)
+                price *= importance[v]
+                if v == 0 or excess(price, allowance) > excess(worst, worst_allowance):
+                    worst, worst_allowance = price, allowance
+            asked[n_asked], accepted[n_asked] = feature, worst <= worst_allowance
+            prices[n_asked], allowances[n_asked] = worst, worst_allowance
+            n_asked += 1
+            if until_accepted and worst <= worst_allowance:
+                break
+        return n_asked
+
+    return kernel(asked)
+
+
+ask_one, ask_several = asking(False), asking(True)
 
 
 @kernel
@@ -247,49 +356,10 @@ def ask(
     n_asked: int,
     until_accepted: bool,
 ) -> int:
-    """Ask candidates in turn and log what they are told; where the log ends then."""
-    # Taken out of their tuples once: to do so for each candidate would take longer than the sums.
-    weights, unit, seen, total = sums.weights, group.unit[0], group.seen, group.total
-    n, membership, columns, deviations = sums.n, sums.membership, sums.columns, sums.deviations
-    arrays = (n, membership, columns, deviations, group.within, group.gaps, seen)
-    asked, prices, allowances, accepted = log
-    n_splits = len(n) // 2
-    looked_up = sums.scatters.shape[0] > 0
-    for feature in candidates:
-        weight = weight_in(weights[feature], unit, sums.units_differ)
-        candidate = feature + sums.as_candidate
-        if not looked_up:
-            look(sums, group, feature, seen[0])
-        for b in range(seen.shape[1]):
-            if looked_up:
-                seen[0, b] = total[b, candidate]
-            seen[1, b] = total[b, feature] if looked_up else seen[0, b]
-        if sums.signs:
-            weight *= sign_of(seen)
-        allowance = rule.tolerance
-        if rule.kind == HELD_OUT:
-            apart, merged = 0.0, 0.0
-            for t in range(n_splits):
-                fit = pair_moments(arrays, t, candidate, feature, weight)
-                test = pair_moments(arrays, n_splits + t, candidate, feature, weight)
-                scores = split_scores(fit, test)
-                apart += scores[0] / n_splits
-                merged += scores[1] / n_splits
-            price = given_up(apart, merged)
-        else:
-            pairs = pair_moments(arrays, 0, candidate, feature, weight)
-            if rule.kind == IN_SAMPLE:
-                apart, merged = in_sample_scores(pairs)
-                price = given_up(apart, merged)
-            elif rule.kind == LINEAR:
-                price, allowance = bias_and_variance(pairs)
-            elif rule.kind == PENALISED:
-                price, allowance = lost_and_spared(pairs, rule.tolerance)
-            else:
-                price = explained_apart(pairs, rule.curvature, rule.is_general)
-        asked[n_asked], accepted[n_asked] = feature, price <= allowance
-        prices[n_asked], allowances[n_asked] = price, allowance
-        n_asked += 1
-        if until_accepted and price <= allowance:
-            break
-    return n_asked
+    """Ask candidates in turn and log what they are told; where the log ends then.
+
+    Of several targets, it is what the one says that has the most against it.
+    """
+    if len(rule.importance) == 1:
+        return ask_one(sums, group, rule, candidates, log, n_asked, until_accepted)
+    return ask_several(sums, group, rule, candidates, log, n_asked, until_accepted)

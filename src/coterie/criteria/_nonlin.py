@@ -46,13 +46,24 @@ class Parsimony:
     ----------
     penalty : float
         How many times what noise alone gives up: 2 for AIC, log n for BIC, 2 log D for RIC.
+    held_out : bool, default=False
+        Whether R2 is scored on held-out rows. There a coefficient too many costs what it
+        pretends to win on the rows of the fit, so that a harmless merge gives up twice what noise
+        gives up less, and so much less is the allowance.
     """
 
     penalty: float
+    held_out: bool = False
 
     def verdict(self, pairs: PairMoments) -> Verdict:
         """Price and allowance of each candidate."""
-        return Verdict(*lost_and_spared(pairs, self.penalty))
+        if not self.held_out:
+            return Verdict(*lost_and_spared(pairs, self.penalty))
+        fit, test = pairs.split()
+        apart, merged = split_scores(fit, test)
+        noise = np.maximum(1.0 - apart, 0.0) / (fit.n + test.n - 3.0)
+        price = given_up(apart.mean(axis=0), merged.mean(axis=0))
+        return Verdict(price, (self.penalty - 2.0) * noise.mean(axis=0))
 
 
 def lost_and_spared(pairs: PairMoments, penalty: float) -> tuple[FloatArray, FloatArray]:

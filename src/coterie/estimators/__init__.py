@@ -1,5 +1,8 @@
 """The scikit-learn face."""
 
-from coterie.estimators._reducers import GenLinCFA, LinCFA, NonLinCFA
+from coterie.estimators._genlin import GenLinCFA
+from coterie.estimators._lin import LinCFA
+from coterie.estimators._mutual import MutualCFA
+from coterie.estimators._nonlin import NonLinCFA
 
-__all__ = ["GenLinCFA", "LinCFA", "NonLinCFA"]
+__all__ = ["GenLinCFA", "LinCFA", "MutualCFA", "NonLinCFA"]

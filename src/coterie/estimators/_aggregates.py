@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from coterie.aggregations import Aggregation, Linear
-from coterie.statistics import standardised
-from coterie.values import FloatArray, IntArray, Partition
+from coterie.aggregations import Aggregation, Linear, running_form
+from coterie.statistics import available
+from coterie.values import FloatArray, IntArray, Partition, is_sparse
 
 # Weights in a matrix small enough to be multiplied with its zeros.
 DENSE = 2**21
@@ -24,14 +25,31 @@ class Scaling:
     spread: FloatArray
 
     @classmethod
-    def of(cls, columns: FloatArray) -> Scaling:
+    def of(cls, columns: Any, weights: FloatArray | None = None) -> Scaling:
         """The scaling that standardises these columns; constant ones are only centred."""
-        _, centre, spread = standardised(columns)
+        if is_sparse(columns):
+            # Imported late: few have sparse columns.
+            from sklearn.utils.sparsefuncs import mean_variance_axis
+
+            centre, variance = mean_variance_axis(columns, axis=0, weights=weights)
+            spread = np.sqrt(variance)
+        else:
+            _, centre, spread = available(columns, weights)
         return cls(centre, np.where(spread > 0, spread, 1.0))
 
-    def applied(self, columns: FloatArray) -> FloatArray:
-        """Scaled columns, in the precision they came in."""
+    def applied(self, columns: Any) -> Any:
+        """Scaled columns, in the precision they came in.
+
+        Sparse ones are left where they are, off the centre by ``shift``.
+        """
+        if is_sparse(columns):
+            return (columns @ sparse.diags_array(1 / self.spread)).asformat("csr")
         return ((columns - self.centre) / self.spread).astype(columns.dtype, copy=False)
+
+    @property
+    def shift(self) -> FloatArray:
+        """Where the centre lies in units of the spread."""
+        return self.centre / self.spread
 
     def undone(self, columns: FloatArray) -> FloatArray:
         """The columns again."""
@@ -42,11 +60,13 @@ class Scaling:
 class LinearAggregates:
     """Aggregates that are one matrix product: ``(columns - centre) @ weights.T``.
 
-    The way back gives the shortest members that have the same aggregate.
+    The way back gives the shortest members that have the same aggregate. With gaps, the members
+    that have a value stand for those that have none.
     """
 
     centre: FloatArray
     weights: sparse.csr_array  # (n_groups, n_columns)
+    gaps: bool = False
 
     @classmethod
     def of(
@@ -55,6 +75,7 @@ class LinearAggregates:
         groups: Sequence[IntArray],
         columns: FloatArray,
         signs: FloatArray,
+        gaps: bool = False,
     ) -> LinearAggregates:
         """Weights of each group, learned where need be from training columns."""
         centre = np.zeros(columns.shape[1])
@@ -65,10 +86,15 @@ class LinearAggregates:
         ends = np.cumsum([0, *map(len, groups)])
         members = np.concatenate(groups)
         shape = (len(groups), columns.shape[1])
-        return cls(centre, sparse.csr_array((weights[members], members, ends), shape=shape))
+        matrix = sparse.csr_array((weights[members], members, ends), shape=shape)
+        return cls(centre, matrix, gaps)
 
-    def values(self, columns: FloatArray) -> FloatArray:
-        """Aggregates of shape (n_samples, n_groups)."""
+    def values(self, columns: Any) -> Any:
+        """Aggregates of shape (n_samples, n_groups); sparse if the columns are."""
+        if is_sparse(columns):
+            return columns @ self.weights.T.astype(columns.dtype)
+        if self.gaps and np.isnan(columns).any():
+            return self._over_available(columns)
         centre = self.centre.astype(columns.dtype)
         centred = columns - centre if centre.any() else columns
         weights = self.weights.astype(columns.dtype)
@@ -77,9 +103,20 @@ class LinearAggregates:
             return centred @ weights.toarray().T
         return np.ascontiguousarray((weights @ centred.T).T)
 
-    def members(self, values: FloatArray) -> FloatArray:
+    def _over_available(self, columns: FloatArray) -> FloatArray:
+        """Aggregates of the members that have a value, as if those stood for all."""
+        has = ~np.isnan(columns)
+        size = abs(self.weights)
+        share = (size @ has.T).T / size.sum(axis=1)
+        total = (self.weights @ np.where(has, columns, 0.0).T).T
+        values = total / np.where(share > 0, share, np.nan)
+        return np.ascontiguousarray(values).astype(columns.dtype, copy=False)
+
+    def members(self, values: Any) -> Any:
         """Columns of shape (n_samples, n_columns) with these aggregates."""
         lengths = self.weights.power(2).sum(axis=1)
+        if is_sparse(values):
+            return values @ (sparse.diags_array(1 / lengths) @ self.weights)
         return (self.weights.T @ (values / lengths).T).T + self.centre
 
 
@@ -107,10 +144,30 @@ def oriented(partition: Partition) -> FloatArray:
     return signs
 
 
+def turned(columns: Any, signs: FloatArray) -> Any:
+    """Columns times 1 or -1 each."""
+    return columns @ sparse.diags_array(signs) if is_sparse(columns) else columns * signs
+
+
+def same_kind(values: Any, like: Any) -> Any:
+    """Sparse values as a matrix or as an array, whichever the columns were."""
+    if not is_sparse(values):
+        return values
+    return sparse.csr_matrix(values) if isinstance(like, sparse.spmatrix) else values.tocsr()
+
+
 def aggregates_of(
-    aggregation: Aggregation, groups: Sequence[IntArray], columns: FloatArray, signs: FloatArray
+    aggregation: Aggregation,
+    groups: Sequence[IntArray],
+    columns: FloatArray,
+    signs: FloatArray,
+    *,
+    gaps: bool = False,
 ) -> LinearAggregates | PlainAggregates:
-    """How columns become aggregates, with what is learned from training columns."""
+    """How columns become aggregates, with what is learned from training columns.
+
+    Where columns may have gaps, of the members that have a value.
+    """
     if isinstance(aggregation, Linear):
-        return LinearAggregates.of(aggregation, groups, columns, signs)
-    return PlainAggregates(aggregation, groups)
+        return LinearAggregates.of(aggregation, groups, columns, signs, gaps)
+    return PlainAggregates(running_form(aggregation, gaps=True) if gaps else aggregation, groups)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie.criteria import Parsimony
+from coterie.criteria import Criterion
 from coterie.estimators._aggregates import aggregates_of, oriented
 from coterie.estimators._prepared import Prepared
-from coterie.statistics import effective_number
-from coterie.values import FloatArray, Partition, Trace
+from coterie.statistics import available, effective_number, means
+from coterie.values import FloatArray, Partition, Trace, is_sparse
 
 # The penalty is halved as long as that pays, and once more, at most this often.
 HALVINGS = 12
@@ -33,22 +34,28 @@ class Automatic(NamedTuple):
     penalty: float
 
 
-def automatic(prepared: Prepared, penalty: float) -> Automatic:
-    """Group by an F test for each merge, with the penalty that serves all of them together.
+def automatic(
+    prepared: Prepared, penalty: float, criterion_of: Callable[[float], Criterion]
+) -> Automatic:
+    """Group by a test for each merge, with the penalty that serves all of them together.
 
     Each question looks at two columns and takes the rest of the signal for noise, so that many
     small effects drown in each other. So the groups are found again with half the penalty, and
     half of that, and taken if the regression on all aggregates is the better for it, by the
     extended Bayesian information criterion.
     """
-    n_effective = effective_number(prepared.columns)
-    best = _with_penalty(prepared, penalty)
+
+    def with_penalty(penalty: float) -> Automatic:
+        return Automatic(*prepared.groupable.by(criterion_of(penalty)), penalty)
+
+    n_effective = effective_number(prepared.columns, prepared.rows.weights)
+    best = with_penalty(penalty)
     cost = lowest = _cost(prepared, best.partition, n_effective)
     worse = 0
     for halving in range(1, HALVINGS + 1):
         if worse == 2 or cost == math.inf:
             break
-        finer = _with_penalty(prepared, penalty / 2**halving)
+        finer = with_penalty(penalty / 2**halving)
         cost = _cost(prepared, finer.partition, n_effective)
         worse += 1
         if cost < lowest - ROUNDING:
@@ -56,40 +63,52 @@ def automatic(prepared: Prepared, penalty: float) -> Automatic:
     return best
 
 
-def _with_penalty(prepared: Prepared, penalty: float) -> Automatic:
-    return Automatic(*prepared.groupable.by(Parsimony(penalty)), penalty)
-
-
 def _cost(prepared: Prepared, partition: Partition, m: float) -> float:
     """Extended BIC of the regression on all aggregates; infinite where these are too many.
 
     ``n log(residual / n) + d (log n + 2 log M) + 2 M log d`` for d aggregates of M columns in
     effect: each aggregate pays for being one of many, and each column for its choice among them.
+    Several targets share the choice and pay for the rest one by one, as much as each counts.
     """
-    columns, target = prepared.columns, prepared.target
-    n, d = len(target), len(partition.groups)
+    n, d = prepared.n, len(partition.groups)
     if d > BELIEVABLE * n:
         return math.inf
-    signs = oriented(partition)
-    aggregates = aggregates_of(prepared.aggregation, partition.groups, columns, signs)
-    left = residual(aggregates.values(columns), target)
-    model_space = 2 * d * math.log(m) + 2 * m * math.log(d)
-    return n * math.log(left / n) + d * math.log(n) + model_space
+    aggregates = aggregates_of(
+        prepared.aggregation,
+        partition.groups,
+        prepared.columns,
+        oriented(partition),
+        gaps=prepared.asked.gaps,
+    )
+    values = aggregates.values(prepared.columns)
+    left = np.concatenate([residuals(values, *block) for block in prepared.all_together])
+    fit = float(prepared.importance @ (n * np.log(left / n) + d * math.log(n)))
+    return fit + 2 * d * math.log(m) + 2 * m * math.log(d)
 
 
-def residual(aggregates: FloatArray, target: FloatArray) -> float:
-    """Sum of squares that least squares with intercept leaves of the target."""
-    deviations = target - target.mean()
-    spread = aggregates.std(axis=0)
-    values = (aggregates - aggregates.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    lengths = _lengths_left(np.column_stack([values, deviations]))
-    says_something = lengths[:-1] > COLLINEAR * np.sqrt(len(target))
+def residuals(
+    aggregates: Any, targets: FloatArray, weights: FloatArray | None = None
+) -> FloatArray:
+    """Sum of squares that least squares with intercept leaves of each target.
+
+    An aggregate that has no value in a row counts as its mean.
+    """
+    aggregates = aggregates.toarray() if is_sparse(aggregates) else aggregates
+    values = available(aggregates, weights).values
+    deviations = targets - means(targets, weights)
+    if weights is not None:
+        root = np.sqrt(weights)[:, None]
+        values, deviations = root * values, root * deviations
+    n = len(targets) if weights is None else weights.sum()
+    triangle = _triangle(values, deviations)
+    says_something = np.abs(np.diagonal(triangle))[: values.shape[1]] > COLLINEAR * np.sqrt(n)
     if not says_something.all():
-        lengths = _lengths_left(np.column_stack([values[:, says_something], deviations]))
-    total = float(deviations @ deviations)
-    return max(float(lengths[-1]) ** 2, PERFECT * total)
+        triangle = _triangle(values[:, says_something], deviations)
+    left = triangle[np.count_nonzero(says_something) :, -targets.shape[1] :]
+    total = np.square(deviations).sum(axis=0)
+    return np.maximum(np.square(left).sum(axis=0), PERFECT * total)
 
 
-def _lengths_left(columns: FloatArray) -> FloatArray:
-    """Length of what is left of each column beside those before it."""
-    return np.abs(np.diagonal(np.asarray(np.linalg.qr(columns, mode="r"))))
+def _triangle(values: FloatArray, targets: FloatArray) -> FloatArray:
+    """What is left of each column beside those before it, on and above the diagonal."""
+    return np.asarray(np.linalg.qr(np.column_stack([values, targets]), mode="r"))

@@ -1,11 +1,12 @@
-"""What the three reducers share: validate, compose the rooms, store results."""
+"""What the reducers share: validate, compose the rooms, store results."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +16,21 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
-from coterie.aggregations import Aggregation, Linear, LinearSum
-from coterie.criteria import Criterion, Parsimony
-from coterie.estimators._aggregates import Scaling, aggregates_of, oriented
+from coterie.aggregations import Aggregation, Linear, LinearSum, weighed
+from coterie.criteria import Criterion, ForAll, OnEnoughRows
+from coterie.estimators._aggregates import Scaling, aggregates_of, oriented, same_kind, turned
 from coterie.estimators._automatic import automatic
 from coterie.estimators._checks import (
-    check_finite,
-    check_table,
     checked_aggregation,
+    checked_importance,
     checked_kinds,
     checked_limits,
     checked_means,
-    checked_names,
+    checked_number,
+    checked_penalty,
     checked_signs,
     checked_size,
     checked_units,
@@ -43,13 +43,42 @@ from coterie.estimators._inputs import (
     input_names,
     is_transformer,
 )
-from coterie.estimators._names import aggregate_name, made_unique
-from coterie.estimators._prepared import Prepared, Splits
+from coterie.estimators._names import (
+    aggregate_name,
+    checked_names,
+    made_unique,
+    output_is_set,
+)
+from coterie.estimators._prepared import Block, Data, Prepared, Splits
+from coterie.estimators._rows import Given, Rows, checked_rows, enough_rows
 from coterie.estimators._sizes import of_size
+from coterie.estimators._tables import (
+    check_finite,
+    check_missing,
+    check_sparse,
+    check_table,
+    check_values,
+    has_gaps,
+)
+from coterie.estimators._targets import Targets, check_no_gaps
+from coterie.fields import Layout, is_field, sample_dim_of, samples_first
+from coterie.gathering import Asked
 from coterie.grouping import SEARCHES, Groupable, few_threads, groupable, is_light
+from coterie.search import Limits
 from coterie.statistics import RowSets
 from coterie.units import Units
-from coterie.values import FloatArray, IntArray, Partition, Trace
+from coterie.values import FloatArray, Partition, Trace, is_sparse
+
+
+def _saw_a_field(reducer: Reducer) -> bool:
+    """Whether the groups can be shown where their members lie."""
+    if getattr(reducer, "_layout", None) is None or reducer.inputs is not None:
+        raise AttributeError("as_field needs fit to see an xarray field, and inputs=None.")
+    return True
+
+
+SearchName = Literal["forward", "restart", "best"]
+NOTHING = Given()
 
 
 def _can_go_back(reducer: Reducer) -> bool:
@@ -73,7 +102,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
     amount to.
     """
 
-    tolerance: Any
+    tolerance: Any = None
     inputs: Any
     aggregation: Any
     search: Any
@@ -86,25 +115,39 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
     separate: Any
     engine: Any
     memory: Any
+    missing: Any = "error"
+    target_weights: Any = None
     n_groups: Any = None
     # What only some parameters find, so that an earlier fit must not leave it behind.
     _found: tuple[str, ...] = ("penalty_", "tolerance_")
+    _takes_several_targets: bool = True
+    # Whether an automatic tolerance asks what all groups are worth together.
+    _checks_all_groups: bool = True
 
     @abstractmethod
-    def _target(self, y: Any) -> FloatArray:
-        """The target as numbers."""
+    def _targets(self, y: Any) -> Targets:
+        """The targets as numbers."""
 
     @abstractmethod
-    def _criterion(self, columns: FloatArray, target: FloatArray) -> Criterion:
-        """The criterion that the parameters ask for."""
+    def _criterion(self, prepared: Prepared, number: int, level: float) -> Criterion:
+        """The criterion for one target, by its number, at a tolerance or at a penalty."""
 
-    def _splits(self, X: Any, target: FloatArray, rows: Any) -> Splits | None:
-        """The splits on which prices are scored, given groups of rows; None for all rows."""
+    @abstractmethod
+    def _pricing(self, prepared: Prepared, number: int, tolerance: float) -> Criterion:
+        """The criterion for one target by which groups of a given number are found."""
+
+    @property
+    def _by_row(self) -> bool:
+        """Whether questions need the columns themselves, and not only their moments."""
+        return False
+
+    def _splits(self, X: Any, y: Any, targets: Targets, rows: Rows) -> Splits | None:
+        """The splits on which prices are scored; None for all rows."""
         return None
 
-    def _learn(self, X: Any, y: Any, rows: Any = None) -> None:
+    def _learn(self, X: Any, y: Any, given: Given = NOTHING) -> None:
         """Group the features of X and keep what transform needs."""
-        prepared = self._prepare(X, y, rows)
+        prepared = self._prepare(X, y, given)
         with few_threads(is_light(prepared.columns)):
             self._keep(prepared, *self._grouped(prepared))
 
@@ -114,67 +157,148 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             self.__dict__.pop(name, None)
         if self.n_groups is not None:
             size = checked_size(self.n_groups, self.tolerance)
-            partition, trace, self.tolerance_ = of_size(size, prepared.groupable, prepared.of_units)
+            pricing = partial(self._for_all, self._pricing, prepared)
+            partition, trace, self.tolerance_ = of_size(
+                size, prepared.groupable, prepared.of_units, pricing
+            )
             return partition, trace
-        criterion = self._criterion(prepared.columns, prepared.target)
-        if isinstance(criterion, Parsimony) and self.tolerance == "auto":
-            partition, trace, self.penalty_ = automatic(prepared, criterion.penalty)
+        level, criterion_of = self._level(prepared), partial(self._judging, prepared)
+        is_auto = isinstance(self.tolerance, str) and self.tolerance == "auto"
+        if is_auto and self._checks_all_groups:
+            partition, trace, self.penalty_ = automatic(prepared, level, criterion_of)
             return partition, trace
-        if isinstance(criterion, Parsimony):
-            self.penalty_ = criterion.penalty
-        return prepared.groupable.by(criterion)
+        if isinstance(self.tolerance, str):
+            self.penalty_ = level
+        return prepared.groupable.by(criterion_of(level))
 
-    def _prepare(self, X: Any, y: Any, rows: Any = None) -> Prepared:
+    def _level(self, prepared: Prepared) -> float:
+        """The tolerance, or the penalty that a word stands for."""
+        if not isinstance(self.tolerance, str):
+            return checked_number("tolerance", self.tolerance)
+        n_targets = prepared.targets.shape[1]
+        return checked_penalty(self.tolerance, prepared.columns, prepared.rows.weights, n_targets)
+
+    def _judging(self, prepared: Prepared, level: float) -> Criterion:
+        """The criterion for all targets at a tolerance or at a penalty."""
+        return self._for_all(self._criterion, prepared, level)
+
+    def _for_all(self, criterion_of: Any, prepared: Prepared, level: float) -> Criterion:
+        criteria = [criterion_of(prepared, t, level) for t in range(prepared.targets.shape[1])]
+        if prepared.asked.gaps:
+            least = enough_rows(prepared.rows, len(prepared.targets))
+            criteria = [OnEnoughRows(criterion, least) for criterion in criteria]
+        return criteria[0] if len(criteria) == 1 else ForAll(criteria, prepared.importance)
+
+    def _prepare(self, X: Any, y: Any, given: Given = NOTHING) -> Prepared:
         """Validate, apply inputs and scaling, and gather the evidence."""
         aggregation, search = self._checked_words()
-        X, y = self._validated(X, y)
-        target = self._target(y)
-        splits = self._splits(X, target, rows)
-        self._inputs = fitted_inputs(self.inputs, X, y)
-        columns = self._columns(X)
-        if search == "best":
-            # Sums along a column must not depend on how the table lies in memory.
-            columns = np.ascontiguousarray(columns)
-        self._scaling = Scaling.of(columns) if self.scale else None
-        if self._scaling:
-            columns = self._scaling.applied(columns)
-        units, kinds = self._known(aggregation, columns.shape[1])
-        limits = replace(
-            checked_limits(self.connectivity, self.max_group_size, columns.shape[1]), kinds=kinds
+        data = self._read(X, y, given, aggregation)
+        columns = self._scaled(data, search)
+        units, limits = self._known(aggregation, columns.shape[1])
+        importance = checked_importance(self.target_weights, data.targets.values.shape[1])
+        has_a_say = importance > 0
+        targets, weights = self._worked(data.targets.values[:, has_a_say], data.rows)
+        rows = (
+            RowSets.of_splits(data.splits, len(targets), weights)
+            if data.splits
+            else RowSets.all_rows(weights)
         )
-        rows_of = RowSets.of_splits(splits, len(target)) if splits else RowSets.all_rows()
+        aggregation = weighed(aggregation, data.rows.weights)
+        signs = checked_signs(self.signs, aggregation, by_row=self._by_row)
+        offset = data.rows.offset if self._by_row else None
+        asked = Asked(self._by_row, signs, data.gaps, offset)
         ready = partial(
             groupable,
-            target=target,
+            targets=targets,
             aggregation=aggregation,
-            search=search,
             limits=limits,
+            rows=rows,
             means=checked_means(self.engine, self.memory),
-            signs=checked_signs(self.signs, aggregation),
+            asked=asked,
         )
-
-        def of_units(units: Units, signs: FloatArray | None) -> Groupable:
-            if not isinstance(aggregation, LinearSum):
-                raise ValueError(
-                    f"No tolerance gives n_groups={self.n_groups} with aggregation="
-                    f"'{aggregation.name}'; 'mean' and 'sum' can have any number."
-                )
-            signed = columns if signs is None else columns * signs
-            return ready(signed, units=units, rows=RowSets.all_rows(), search="restart")
-
         return Prepared(
-            columns, target, aggregation, ready(columns, units=units, rows=rows_of), of_units
+            columns,
+            targets,
+            importance[has_a_say],
+            self._all_together(targets, data.rows, weights),
+            rows,
+            asked,
+            aggregation,
+            ready(columns, units=units, search=search),
+            partial(self._of_units, ready, columns, aggregation, data.gaps),
         )
 
-    def _known(
-        self, aggregation: Aggregation, n_inputs: int
-    ) -> tuple[Units | None, IntArray | None]:
+    def _read(self, X: Any, y: Any, given: Given, aggregation: Aggregation) -> Data:
+        """Validate: what is grouped, the targets, and the rows that count."""
+        may_have_gaps = check_missing(self.missing, aggregation, self.signs, self.groups)
+        X, y = self._as_table(X, y)
+        rows = checked_rows(given, X, y)
+        X, y = rows.of(X), rows.of(y)
+        check_no_gaps(y)
+        X, y = self._validated(X, y)
+        targets = self._targets(y)
+        self._remember(targets)
+        splits = self._splits(X, y, targets, rows)
+        self._inputs = fitted_inputs(self.inputs, X, y, rows.weights)
+        columns = self._columns(X, aggregation, may_have_gaps)
+        gaps = may_have_gaps and has_gaps(columns)
+        if gaps:
+            check_values(columns, self._input_names(columns.shape[1]))
+        return Data(columns, targets, rows, splits, gaps)
+
+    def _scaled(self, data: Data, search: str) -> Any:
+        """The columns, standardised if the user wants that."""
+        columns = data.columns
+        if search == "best" and not is_sparse(columns):
+            # Sums along a column must not depend on how the table lies in memory.
+            columns = np.ascontiguousarray(columns)
+        self._scaling = Scaling.of(columns, data.rows.weights) if self.scale else None
+        return self._scaling.applied(columns) if self._scaling else columns
+
+    def _of_units(
+        self,
+        ready: Callable[..., Groupable],
+        columns: Any,
+        aggregation: Aggregation,
+        gaps: bool,
+        units: Units,
+        signs: FloatArray | None,
+    ) -> Groupable:
+        """The same columns, ready to be grouped as units."""
+        if not isinstance(aggregation, LinearSum) or gaps:
+            kind = "columns with gaps" if gaps else f"aggregation='{aggregation.name}'"
+            raise ValueError(
+                f"No tolerance gives n_groups={self.n_groups} with {kind}; complete columns with "
+                "aggregation='mean' or 'sum' can have any number."
+            )
+        signed = columns if signs is None else turned(columns, signs)
+        return ready(signed, units=units, search="restart")
+
+    def _worked(self, targets: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray | None]:
+        """Targets and weights as the questions see them."""
+        return targets, rows.weights
+
+    def _all_together(self, targets: FloatArray, rows: Rows, weights: Any) -> list[Block]:
+        """Targets, and how often rows count, for a regression on all aggregates."""
+        return [(targets, weights)]
+
+    def _remember(self, targets: Targets) -> None:
+        """Store the classes of the target, if it has classes."""
+        self.__dict__.pop("classes_", None)
+        if targets.classes is not None:
+            self.classes_ = targets.classes
+
+    def _input_names(self, n_inputs: int) -> list[str]:
+        return input_names(self._inputs, self._names_in(), n_inputs)
+
+    def _known(self, aggregation: Aggregation, n_inputs: int) -> tuple[Units | None, Limits]:
         """What the user knows beforehand: groups to begin with, and who goes with whom."""
+        limits = checked_limits(self.connectivity, self.max_group_size, n_inputs)
         if self.groups is None and self.keep is None and self.separate is None:
-            return None, None
-        names = input_names(self._inputs, self._names_in(), n_inputs)
+            return None, limits
+        names = self._input_names(n_inputs)
         units = checked_units(self.groups, names, aggregation)
-        return units, checked_kinds(self.keep, self.separate, names, units)
+        return units, replace(limits, kinds=checked_kinds(self.keep, self.separate, names, units))
 
     def _keep(self, prepared: Prepared, partition: Partition, trace: Trace) -> None:
         """Store a partition as the result of the fit."""
@@ -183,9 +307,14 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         self.n_groups_ = len(self.groups_)
         self.signs_ = oriented(partition)
         self.trace_ = trace
-        self._aggregation = prepared.aggregation
+        # Not as weighed: weights are needed to learn it, and not to apply it.
+        self._aggregation = checked_aggregation(self.aggregation)
         self._aggregates: Any = aggregates_of(
-            prepared.aggregation, self.groups_, prepared.columns, self.signs_
+            prepared.aggregation,
+            self.groups_,
+            prepared.columns,
+            self.signs_,
+            gaps=self.missing == "pairwise",
         )
 
     def _checked_words(self) -> tuple[Aggregation, str]:
@@ -195,29 +324,48 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         search = checked_word("search", self.search, SEARCHES)
         return checked_aggregation(self.aggregation), search
 
+    def _as_table(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Of a labelled field, its columns; other data as they are."""
+        self._layout: Any = None
+        if is_field(X):
+            sample_dim = sample_dim_of(X, y)
+            self._layout = Layout.of(X, sample_dim)
+            y = samples_first(y, X, sample_dim)
+            X = self._layout.table(X)
+        return X, y.toarray() if is_sparse(y) else y
+
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         if not is_transformer(self.inputs):
-            return self._checked_array(X, y=y, ensure_min_samples=2, ensure_min_features=2)
+            return self._checked_array(
+                X, y=y, multi_output=True, ensure_min_samples=2, ensure_min_features=2
+            )
         # The transformer may take what we would not: text, gaps, sparse columns.
         X, y = validate_data(self, X, y, skip_check_array=True)
         check_consistent_length(X, y)
-        y = column_or_1d(y, warn=True)
         return X, check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=self)
 
     def _checked_array(self, X: Any, **checks: Any) -> Any:
         """Validated data; gaps are left in, to be refused by name."""
         check_table(X)
-        dtype = [np.float64, np.float32]
-        return validate_data(self, X, dtype=dtype, ensure_all_finite=False, **checks)
+        return validate_data(
+            self,
+            X,
+            accept_sparse=["csr", "csc"],
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            **checks,
+        )
 
-    def _columns(self, X: Any) -> FloatArray:
-        """What is grouped, of shape (n_samples, n_inputs): finite, two or more."""
+    def _columns(self, X: Any, aggregation: Aggregation, gaps: bool) -> Any:
+        """What is grouped, of shape (n_samples, n_inputs): two or more, finite but for gaps."""
         if not is_transformer(self.inputs):
-            check_finite(X, getattr(self, "feature_names_in_", range(X.shape[1])), "X")
-        columns = applied_inputs(self._inputs, X)
+            check_finite(X, self._names_seen, "X", gaps=gaps)
+            check_sparse(X, aggregation, gaps=gaps, by_row=self._by_row)
+        is_sum = isinstance(aggregation, LinearSum) and not gaps and not self._by_row
+        columns = applied_inputs(self._inputs, X, may_be_sparse=is_sparse(X) and is_sum)
         if self.inputs is not None:
-            names = input_names(self._inputs, self._names_in(), columns.shape[1])
-            check_finite(columns, names, "What inputs makes of X")
+            names = partial(self._input_names, columns.shape[1])
+            check_finite(columns, names, "What inputs makes of X", gaps=gaps)
         if columns.shape[1] < 2:
             raise ValueError("inputs must give 2 or more columns to group, got 1.")
         return columns
@@ -232,17 +380,31 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         Returns
         -------
         ndarray of shape (n_samples, n_groups), or a frame as set by ``set_output``
-            The aggregates, named as in ``get_feature_names_out``.
+            The aggregates, named as in ``get_feature_names_out``. Sparse if X is, unless `scale`
+            is set; for a field a DataArray of samples and groups.
         """
         check_is_fitted(self)
+        if not is_field(X):
+            return self._transformed(X)
+        if self._layout is None:
+            raise ValueError("X is an xarray field, and fit saw a table: pass X as one, too.")
+        values = self._transformed(self._layout.table(X))
+        if output_is_set(self):
+            return values
+        return self._layout.samples(values, X, self.get_feature_names_out())
+
+    def _transformed(self, X: Any) -> Any:
         if is_transformer(self.inputs):
             X = validate_data(self, X, reset=False, skip_check_array=True)
         else:
             X = self._checked_array(X, reset=False)
-        columns = self._columns(X)
-        if self._scaling:
-            columns = self._scaling.applied(columns)
-        return self._aggregates.values(columns)
+        columns = self._columns(X, self._aggregation, self.missing == "pairwise")
+        if not self._scaling:
+            return same_kind(self._aggregates.values(columns), X)
+        values = self._aggregates.values(self._scaling.applied(columns))
+        if is_sparse(values):
+            return values.toarray() - self._aggregates.values(self._scaling.shift[None])
+        return values
 
     @available_if(_can_go_back)
     def inverse_transform(self, X: Any) -> FloatArray:
@@ -259,17 +421,59 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         Returns
         -------
         ndarray of shape (n_samples, n_features)
+            Sparse if X is, unless `scale` is set; a field if X is what ``transform`` made of one.
         """
         check_is_fitted(self)
-        values = check_array(X, dtype=[np.float64, np.float32], input_name="X", estimator=self)
+        if is_field(X) and self._layout is not None:
+            dims = (self._layout.sample_dim, ...)
+            return self._layout.unstacked(self._untransformed(X.transpose(*dims).data), X)
+        return self._untransformed(X)
+
+    def _untransformed(self, X: Any) -> Any:
+        values = check_array(
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if self.missing == "pairwise" else True,
+            input_name="X",
+            estimator=self,
+        )
         if values.shape[1] != self.n_groups_:
             raise ValueError(
                 f"X must have one column per group, {self.n_groups_}, got {values.shape[1]}."
             )
-        columns = self._aggregates.members(values)
+        columns = same_kind(self._aggregates.members(values), X)
         if self._scaling:
+            columns = columns.toarray() if is_sparse(columns) else columns
             columns = self._scaling.undone(columns)
         return columns if self._inputs is None else self._inputs.inverse_transform(columns)
+
+    @available_if(_saw_a_field)
+    def as_field(self, values: Any = None) -> Any:
+        """One value for each group, or the number of the group, where its members lie.
+
+        Available where ``fit`` saw an xarray field, and ``inputs`` is None.
+
+        Parameters
+        ----------
+        values : array-like of shape (n_groups,), optional
+            What to show, such as the coefficients of a model behind the groups. Without them,
+            ``labels_``.
+
+        Returns
+        -------
+        xarray.DataArray, or Dataset if fit saw one
+            On the grid of the features, NaN where there are none, ready for ``.plot()``.
+        """
+        check_is_fitted(self)
+        if values is None:
+            return self._layout.field(self.labels_)
+        values = np.asarray(values)
+        if values.shape != (self.n_groups_,):
+            raise ValueError(
+                f"values must have one entry per group, {self.n_groups_}, got shape {values.shape}."
+            )
+        return self._layout.field(values[self.labels_])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the aggregates: ``mean(a, b, c)``, or ``a`` for a group of one.
@@ -298,13 +502,25 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         ]
         return np.array(made_unique(named), dtype=object)
 
+    def _takes_sparse(self) -> bool:
+        is_sum = isinstance(self.aggregation, str) and self.aggregation in ("mean", "sum")
+        return is_sum and self.missing == "error" and not self._by_row
+
     def _names_in(self, given: Any = None) -> list[str]:
         """Names of the features of X: as seen in fit, as given, or x0, x1, ..."""
-        seen = getattr(self, "feature_names_in_", None)
-        return checked_names(given, seen, self.n_features_in_)
+        return checked_names(given, self._names_seen(), self.n_features_in_)
+
+    def _names_seen(self) -> Any:
+        """The names that X had in fit: of columns, or of the cells of a field."""
+        if self._layout is not None:
+            return np.array(self._layout.names, dtype=object)
+        return getattr(self, "feature_names_in_", None)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.target_tags.multi_output = self._takes_several_targets
+        tags.input_tags.allow_nan = self.missing == "pairwise"
+        tags.input_tags.sparse = self._takes_sparse()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -15,6 +15,7 @@ from sklearn.utils import check_array
 
 from coterie.aggregations import AGGREGATIONS, Aggregation, Custom, LinearSum
 from coterie.criteria import PENALTIES
+from coterie.families import FAMILIES, NUMBERED_FAMILIES, Family
 from coterie.gathering import Means, half_the_memory
 from coterie.search import ALONE, Limits
 from coterie.statistics import effective_number
@@ -57,16 +58,70 @@ def checked_number(parameter: str, number: object, *, positive: bool = False) ->
     return number
 
 
-def checked_penalty(word: str, columns: FloatArray) -> float:
-    """How many times what noise alone gives up a merge may give up, as a word asks."""
+def check_rows_counted(n: float, weights: FloatArray | None) -> None:
+    """Raise where weights sum to next to nothing: they count rows."""
+    if weights is not None and n < 4:
+        raise ValueError(
+            f"sample_weight sums to {n:g}. Weights count rows: scale them accordingly."
+        )
+
+
+def checked_penalty(
+    word: str, columns: Any, weights: FloatArray | None = None, n_targets: int = 1
+) -> float:
+    """How many times what noise alone gives up a merge may give up, as a word asks.
+
+    Each target may object to a merge, so that columns count once for each.
+    """
     penalty = PENALTIES[checked_word("tolerance", word, PENALTIES, also=" or a number")]
-    if len(columns) < 4:
+    n = columns.shape[0] if weights is None else weights.sum()
+    if n < 4:
+        came = (
+            f"{n} samples. Give a number instead."
+            if weights is None
+            else f"weights that sum to {n:g}. Weights count rows: scale them accordingly."
+        )
         raise ValueError(
             f"tolerance={word!r} estimates noise with n_samples - 3 degrees of freedom and got "
-            f"{len(columns)} samples. Give a number instead."
+            f"{came}"
         )
-    n_effective = effective_number(columns) if word == "auto" else math.nan
-    return penalty(len(columns), columns.shape[1], n_effective)
+    n_effective = effective_number(columns, weights) if word == "auto" else math.nan
+    return penalty(n, n_targets * columns.shape[1], n_targets * n_effective)
+
+
+def checked_importance(target_weights: object, n_targets: int) -> FloatArray:
+    """How much each target counts, 1 for those that count most."""
+    if target_weights is None:
+        return np.ones(n_targets)
+    try:
+        weights = np.asarray(target_weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"target_weights must list numbers, got {target_weights!r}.") from None
+    if weights.shape != (n_targets,):
+        raise ValueError(
+            f"target_weights must have one number per target, {n_targets}, got {target_weights!r}."
+        )
+    if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.max() > 0):
+        raise ValueError(f"target_weights must be 0 or more and not all 0, got {target_weights!r}.")
+    return weights / weights.max()
+
+
+def checked_family(family: object) -> Family:
+    """The family that a word names, or that was given."""
+    if isinstance(family, Family):
+        return family
+    if isinstance(family, str) and family in NUMBERED_FAMILIES:
+        raise ValueError(
+            f"family '{family}' needs a number: write family=coterie.families.{family}(0.5)."
+        )
+    return FAMILIES[checked_word("family", family, FAMILIES, also=" or a Family")]
+
+
+def checked_curvature(at: object) -> str | float:
+    """Where the curvature of a family is taken, or the curvature."""
+    if isinstance(at, str):
+        return checked_word("curvature", at, ["zero", "null"], also=" or a number")
+    return checked_number("curvature", at, positive=True)
 
 
 def checked_aggregation(aggregation: object) -> Aggregation:
@@ -81,33 +136,40 @@ def checked_limits(connectivity: Any, max_group_size: object, n_features: int) -
     """Who may be asked at all."""
     size = None
     if max_group_size is not None:
-        if not isinstance(max_group_size, Integral) or isinstance(max_group_size, bool):
-            raise TypeError(f"max_group_size must be None or an int, got {max_group_size!r}.")
-        if (size := int(max_group_size)) < 1:
-            raise ValueError(f"max_group_size must be 1 or more, got {size}.")
+        size = checked_count("max_group_size", max_group_size, least=1)
     return Limits(_checked_graph(connectivity, n_features), size)
 
 
 def checked_size(n_groups: object, tolerance: object) -> int:
     """A number of groups, asked for without a tolerance."""
-    if not isinstance(n_groups, Integral) or isinstance(n_groups, bool):
-        raise TypeError(f"n_groups must be None or an int, got {n_groups!r}.")
-    if int(n_groups) < 1:
-        raise ValueError(f"n_groups must be 1 or more, got {n_groups}.")
+    size = checked_count("n_groups", n_groups, least=1)
     if not isinstance(tolerance, str) or tolerance != "auto":
         raise ValueError(
             f"n_groups={n_groups} finds the tolerance itself: leave tolerance='auto', got "
             f"{tolerance!r}."
         )
-    return int(n_groups)
+    return size
 
 
-def checked_signs(signs: object, aggregation: Aggregation) -> bool:
+def checked_count(parameter: str, number: object, *, least: int, most: int | None = None) -> int:
+    """A whole number that is large enough, and small enough."""
+    if not isinstance(number, Integral) or isinstance(number, bool):
+        raise TypeError(f"{parameter} must be None or an int, got {number!r}.")
+    if int(number) < least:
+        raise ValueError(f"{parameter} must be {least} or more, got {number}.")
+    if most is not None and int(number) > most:
+        raise ValueError(f"{parameter} must be {most} or less, got {number}.")
+    return int(number)
+
+
+def checked_signs(signs: object, aggregation: Aggregation, *, by_row: bool) -> bool:
     """Whether features may join with a minus, which only sums can tell from a plus."""
     if not isinstance(signs, bool | np.bool_):
         raise TypeError(f"signs must be True or False, got {signs!r}.")
     if signs and not isinstance(aggregation, LinearSum):
         raise ValueError(f"signs=True needs aggregation='mean' or 'sum', got '{aggregation.name}'.")
+    if signs and by_row:
+        raise ValueError("signs=True goes without bound='fitted': use another bound.")
     return bool(signs)
 
 
@@ -212,128 +274,3 @@ def _checked_graph(connectivity: Any, n_features: int) -> sparse.csr_array | Non
     touching = abs(graph) + abs(graph.T)
     touching.eliminate_zeros()
     return sparse.csr_array(touching)
-
-
-def check_finite(columns: FloatArray, names: Any, owner: str) -> None:
-    """Raise where a column has gaps, naming it."""
-    # A sum is finite only if all terms are, short of overflow: one pass in the good case.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(columns.sum()):
-            return
-    bad = np.flatnonzero(~np.isfinite(columns).all(axis=0))
-    if not len(bad):
-        return
-    kind = "NaN" if np.isnan(columns[:, bad]).any() else "infinity (inf)"
-    raise ValueError(
-        f"{owner} has {kind} in {counted('column', (names[b] for b in bad))}. Fill the gaps "
-        "first, for example with sklearn.impute.SimpleImputer, or drop those columns."
-    )
-
-
-def checked_names(given: Any, seen: Any, n_features: int) -> list[str]:
-    """Names of features: as seen in fit, else as given, else x0, x1, ..."""
-    if given is None:
-        return list(seen) if seen is not None else [f"x{j}" for j in range(n_features)]
-    given = np.array([str(name) for name in given], dtype=object)
-    if seen is not None and not np.array_equal(given, seen):
-        raise ValueError("input_features is not equal to feature_names_in_")
-    if len(given) != n_features:
-        raise ValueError(
-            f"input_features should have length equal to {n_features}, got {len(given)}."
-        )
-    return list(given)
-
-
-def check_table(X: Any) -> None:
-    """Raise where a table holds what is not a number, naming the columns."""
-    if type(X).__name__ == "LazyFrame":
-        raise TypeError("X is a LazyFrame: collect() it first.")
-    if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
-        raise ValueError("X is a masked array: fill the masked values first, or drop the columns.")
-    if getattr(getattr(X, "dtype", None), "kind", "f") == "c":
-        raise ValueError("Complex data not supported: X must hold real numbers.")
-    times = Counter(getattr(X, "columns", ()))
-    if repeated := [str(name) for name, count in times.items() if count > 1]:
-        raise ValueError(f"X has several {counted('column', repeated)}: names must be unique.")
-    for kind, columns in _odd_columns(X).items():
-        raise ValueError(f"X has {kind} in {counted('column', columns)}. {ADVICE[kind]}")
-
-
-ADVICE = {
-    "dates": "Turn them into numbers first, such as the days since some day.",
-    "categories": "Encode them first, with sklearn.preprocessing.OneHotEncoder or TargetEncoder.",
-    "text": "Encode or drop it first, with sklearn.preprocessing.OneHotEncoder or TargetEncoder.",
-}
-
-
-def _odd_columns(X: Any) -> dict[str, list[object]]:
-    """Columns of a data frame or of an array that are no numbers, by what they hold."""
-    if not hasattr(X, "columns"):
-        return _odd_columns_of_array(X)
-    odd: dict[str, list[object]] = {}
-    for name, column_dtype in zip(X.columns, X.dtypes, strict=True):
-        dtype = str(column_dtype).lower()
-        if dtype.startswith(("date", "time", "period", "duration")):
-            odd.setdefault("dates", []).append(name)
-        elif dtype.startswith(("categor", "enum")):
-            odd.setdefault("categories", []).append(name)
-        elif dtype.startswith(("str", "object")) and _holds_text(X[name]):
-            odd.setdefault("text", []).append(name)
-    return odd
-
-
-def _odd_columns_of_array(X: Any) -> dict[str, list[object]]:
-    dtype = getattr(X, "dtype", None)
-    if dtype is None or np.ndim(X) != 2 or getattr(dtype, "kind", "f") not in "OUSTMm":
-        return {}
-    if dtype.kind in "Mm":
-        return {"dates": list(range(X.shape[1]))}
-    text: list[object] = [j for j in range(X.shape[1]) if _holds_text(X[:, j])]
-    return {"text": text} if text else {}
-
-
-def _holds_text(column: Any) -> bool:
-    return any(isinstance(value, str | bytes) for value in column)
-
-
-def checked_cv(cv: Any) -> Any:
-    """A splitter, from whatever scikit-learn takes for one."""
-    if isinstance(cv, type):
-        raise TypeError(f"cv must be an instance, got a class: write {cv.__name__}().")
-    if isinstance(cv, list | tuple):
-        for split in cv:
-            if not isinstance(split, tuple | list) or len(split) != 2:
-                raise ValueError(f"cv must give pairs of (train, test) rows, got {split!r}.")
-    # Imported late: it brings in a good part of scikit-learn.
-    from sklearn.model_selection import check_cv
-
-    return check_cv(cv)
-
-
-def checked_splits(
-    splits: Iterable[tuple[Any, Any]], target: FloatArray
-) -> list[tuple[IntArray, IntArray]]:
-    """Pairs of training and held-out rows on which R2 can be scored."""
-    checked = [(_checked_rows(a, len(target)), _checked_rows(b, len(target))) for a, b in splits]
-    if not checked:
-        raise ValueError("cv must give at least one pair of (train, test) rows, got none.")
-    if not any(np.ptp(target[test]) > 0 for _, test in checked):
-        raise ValueError(
-            f"R2 cannot be scored: y is constant within each of the {len(checked)} test folds of "
-            "cv. Use fewer or shuffled folds, or cv=None to score in-sample."
-        )
-    return checked
-
-
-def _checked_rows(rows: Any, n_samples: int) -> IntArray:
-    rows = np.asarray(rows)
-    if rows.ndim != 1 or len(rows) == 0 or not np.issubdtype(rows.dtype, np.integer):
-        raise ValueError(
-            f"cv must give non-empty lists of row numbers, got {rows.dtype} of shape {rows.shape}."
-        )
-    if rows.min() < 0 or rows.max() >= n_samples:
-        raise ValueError(
-            f"cv gives row {rows.max() if rows.min() >= 0 else rows.min()}, but X has rows 0 to "
-            f"{n_samples - 1}."
-        )
-    return rows.astype(np.intp)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_array
+from sklearn.utils.validation import has_fit_parameter
 
-from coterie.values import FloatArray
+from coterie.values import FloatArray, is_sparse
 
 
 def is_transformer(inputs: object) -> bool:
@@ -29,18 +30,25 @@ def check_inputs(inputs: object) -> None:
         )
 
 
-def fitted_inputs(inputs: Any, X: Any, y: Any) -> Any:
-    """The transformer fitted to copies of the data; functions need no fitting."""
-    return clone(inputs).fit(X, y) if is_transformer(inputs) else inputs
+def fitted_inputs(inputs: Any, X: Any, y: Any, weights: FloatArray | None = None) -> Any:
+    """The transformer fitted to copies of the data; functions need no fitting.
+
+    Weights go to those that take them.
+    """
+    if not is_transformer(inputs):
+        return inputs
+    if weights is not None and has_fit_parameter(inputs, "sample_weight"):
+        return clone(inputs).fit(X, y, sample_weight=weights)
+    return clone(inputs).fit(X, y)
 
 
-def applied_inputs(inputs: Any, X: Any) -> FloatArray:
+def applied_inputs(inputs: Any, X: Any, *, may_be_sparse: bool = False) -> Any:
     """What is to be grouped, of shape (n_samples, n_inputs)."""
     if inputs is None:
         return X
     # A function gets a copy: it may work in place.
     result = inputs.transform(X) if is_transformer(inputs) else inputs(X.copy())
-    if hasattr(result, "toarray"):
+    if is_sparse(result) and not may_be_sparse:
         result = result.toarray()
     if np.ndim(result) != 2 or np.shape(result)[0] != np.shape(X)[0]:
         raise ValueError(
@@ -48,8 +56,13 @@ def applied_inputs(inputs: Any, X: Any) -> FloatArray:
         )
     if getattr(getattr(result, "dtype", None), "kind", "f") not in "biufO":
         raise ValueError(f"inputs must give real numbers, got an array of {result.dtype}.")
-    dtype = [np.float64, np.float32]
-    return check_array(result, dtype=dtype, ensure_all_finite=False, input_name="inputs of X")
+    return check_array(
+        result,
+        accept_sparse=["csr", "csc"],
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+        input_name="inputs of X",
+    )
 
 
 def input_names(inputs: Any, names: Sequence[str], n_inputs: int) -> list[str]:

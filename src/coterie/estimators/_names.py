@@ -6,6 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
 
 from coterie.values import IntArray
 
@@ -78,6 +82,26 @@ def _step(name: str, following: str) -> tuple[int, Decimal] | None:
     numbers = zip(re.findall(number, name), re.findall(number, following), strict=True)
     steps = [(place, Decimal(b) - Decimal(a)) for place, (a, b) in enumerate(numbers) if a != b]
     return steps[0] if len(steps) == 1 and steps[0][1] > 0 else None
+
+
+def output_is_set(estimator: Any) -> bool:
+    """Whether transform is to give frames of a certain kind, by ``set_output`` or globally."""
+    own = getattr(estimator, "_sklearn_output_config", {}).get("transform")
+    return (own or get_config()["transform_output"]) != "default"
+
+
+def checked_names(given: Any, seen: Any, n_features: int) -> list[str]:
+    """Names of features: as seen in fit, else as given, else x0, x1, ..."""
+    if given is None:
+        return list(seen) if seen is not None else [f"x{j}" for j in range(n_features)]
+    given = np.array([str(name) for name in given], dtype=object)
+    if seen is not None and not np.array_equal(given, seen):
+        raise ValueError("input_features is not equal to feature_names_in_")
+    if len(given) != n_features:
+        raise ValueError(
+            f"input_features should have length equal to {n_features}, got {len(given)}."
+        )
+    return list(given)
 
 
 def made_unique(names: Sequence[str]) -> list[str]:

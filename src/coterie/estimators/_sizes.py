@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie.criteria import NonLin
-from coterie.grouping import Groupable, MergeQuestion
+from coterie.criteria import Criterion
+from coterie.grouping import Groupable, MergeQuestion, sums_behind
 from coterie.search import Limits, Reach
-from coterie.statistics import Evidence, SumEvidence
+from coterie.statistics import Evidence
 from coterie.units import Units
 from coterie.values import TRACE_DTYPE, FloatArray, Partition, Trace
 
@@ -28,7 +28,10 @@ class Sized(NamedTuple):
 
 
 def of_size(
-    n_groups: int, groupable: Groupable, of_units: Callable[[Units, FloatArray | None], Groupable]
+    n_groups: int,
+    groupable: Groupable,
+    of_units: Callable[[Units, FloatArray | None], Groupable],
+    criterion_of: Callable[[float], Criterion],
 ) -> Sized:
     """The partition into so many groups.
 
@@ -41,8 +44,14 @@ def of_size(
     groupable : Groupable
     of_units : callable
         Gives the same columns, times signs if there are any, ready to be grouped as units.
+    criterion_of : callable
+        Gives the criterion of a tolerance.
     """
-    best = _with_tolerance(groupable, -np.inf)
+
+    def with_tolerance(tolerance: float) -> Sized:
+        return Sized(*groupable.by(criterion_of(tolerance)), tolerance)
+
+    best = with_tolerance(-np.inf)
     if len(best.partition.groups) < n_groups:
         raise ValueError(
             f"n_groups must be {len(best.partition.groups)} or less, the number of inputs (or of "
@@ -53,29 +62,28 @@ def of_size(
         if len(best.partition.groups) == n_groups:
             return best
         middle = (low + high) / 2
-        tried = _with_tolerance(groupable, float(np.exp(middle)))
+        tried = with_tolerance(float(np.exp(middle)))
         if len(tried.partition.groups) < n_groups:
             high = middle
         else:
             low = middle
             if len(tried.partition.groups) < len(best.partition.groups):
                 best = tried
-    return _merged(best, n_groups, of_units)
-
-
-def _with_tolerance(groupable: Groupable, tolerance: float) -> Sized:
-    return Sized(*groupable.by(NonLin(tolerance)), tolerance)
+    return _merged(best, n_groups, of_units, criterion_of(0.0))
 
 
 def _merged(
-    sized: Sized, n_groups: int, of_units: Callable[[Units, FloatArray | None], Groupable]
+    sized: Sized,
+    n_groups: int,
+    of_units: Callable[[Units, FloatArray | None], Groupable],
+    criterion: Criterion,
 ) -> Sized:
     """Merge the cheapest pair of groups until so many are left."""
     while len(sized.partition.groups) > n_groups:
         before = sized.partition
         units = Units(before.groups)
         pairs = of_units(units, before.signs)
-        opened, joined, price = _cheapest_pair(pairs, n_groups)
+        opened, joined, price = _cheapest_pair(pairs, n_groups, criterion)
         together = Partition.of(
             [
                 *(g for k, g in enumerate(before.groups) if k not in (opened, joined)),
@@ -92,17 +100,18 @@ def _turned(
     before: Partition, evidence: Evidence[Any], opened: int, joined: int
 ) -> FloatArray | None:
     """The signs once a group has joined another, with a minus where they are opposed."""
-    if before.signs is None or not isinstance(evidence, SumEvidence):
+    sums = sums_behind(evidence)
+    if before.signs is None or sums is None:
         return None
     signs = before.signs.copy()
-    signs[before.groups[joined]] *= evidence.signs_in_turn(np.array([opened, joined]))[1]
+    signs[before.groups[joined]] *= sums.signs_in_turn(np.array([opened, joined]))[1]
     return signs
 
 
-def _cheapest_pair(pairs: Groupable, n_groups: int) -> tuple[int, int, float]:
+def _cheapest_pair(pairs: Groupable, n_groups: int, criterion: Criterion) -> tuple[int, int, float]:
     """Two groups whose merger gives up the least, and what it gives up."""
     everyone = np.arange(pairs.evidence.n_features)
-    price = MergeQuestion(pairs.evidence, NonLin(0.0)).judge_singles(everyone, everyone).price
+    price = MergeQuestion(pairs.evidence, criterion).judge_singles(everyone, everyone).price
     may_join = _may_join(pairs.limits, len(everyone))
     if not may_join.any():
         raise ValueError(

@@ -26,7 +26,9 @@ class Standardised(NamedTuple):
     spread: FloatArray
 
 
-def standardised(columns: FloatArray, out: FloatArray | None = None) -> Standardised:
+def standardised(
+    columns: FloatArray, out: FloatArray | None = None, weights: FloatArray | None = None
+) -> Standardised:
     """Each column less its mean, divided by its population standard deviation.
 
     Parameters
@@ -34,6 +36,8 @@ def standardised(columns: FloatArray, out: FloatArray | None = None) -> Standard
     columns : ndarray of shape (n_samples, n_columns)
     out : ndarray of shape (n_samples, n_columns), optional
         Where to put the values, in float64.
+    weights : ndarray of shape (n_samples,), optional
+        How many times each row counts; once if not given.
 
     Examples
     --------
@@ -41,28 +45,62 @@ def standardised(columns: FloatArray, out: FloatArray | None = None) -> Standard
     >>> standardised(np.array([[1e8 + 1.0, 5.0], [1e8 - 1.0, 5.0]])).values.tolist()
     [[1.0, 0.0], [-1.0, 0.0]]
     """
-    plain = _plainly_standardised(columns, out)
+    plain = _plainly_standardised(columns, out, weights)
     extreme = _extreme(columns, plain.spread)
     if not extreme.any():
         return plain
+    # Powers of two, which cost no digits.
     unit = np.ones(columns.shape[1])
-    unit[extreme] = np.abs(columns[:, extreme]).max(axis=0)
-    values, centre, spread = _plainly_standardised(columns / unit, out)
+    largest = np.abs(columns[:, extreme]).max(axis=0).astype(np.float64)
+    unit[extreme] = np.ldexp(1.0, np.frexp(largest)[1] - 1)
+    values, centre, spread = _plainly_standardised(columns / unit, out, weights)
     return Standardised(values, centre * unit, spread * unit)
 
 
-def _plainly_standardised(columns: FloatArray, out: FloatArray | None) -> Standardised:
+def means(columns: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    """Mean of each column over rows that count so many times."""
+    if weights is None:
+        return columns.mean(axis=0, dtype=np.float64)
+    return weights @ columns / weights.sum()
+
+
+def _plainly_standardised(
+    columns: FloatArray, out: FloatArray | None, weights: FloatArray | None
+) -> Standardised:
     with np.errstate(over="ignore", invalid="ignore"):
-        centre = columns.mean(axis=0, dtype=np.float64)
+        centre = means(columns, weights)
         values: FloatArray = np.subtract(columns, centre, dtype=np.float64, out=out)
         # The first mean of a column far from zero is off by its own rounding.
-        drift = values.mean(axis=0)
+        drift = means(values, weights)
         values -= drift
-        spread = np.sqrt(np.einsum("ij,ij->j", values, values) / len(values))
+        spread = _spread(values, weights)
         constant = spread <= CONSTANT * np.abs(centre)
         values /= np.where(constant | (spread == 0), 1.0, spread)
     values[:, constant] = 0.0
     return Standardised(values, centre + drift, np.where(constant, 0.0, spread))
+
+
+def _spread(deviations: FloatArray, weights: FloatArray | None) -> FloatArray:
+    if weights is None:
+        return np.sqrt(np.einsum("ij,ij->j", deviations, deviations) / len(deviations))
+    squares = np.einsum("i,ij,ij->j", weights, deviations, deviations)
+    return np.sqrt(squares / weights.sum())
+
+
+def available(columns: FloatArray, weights: FloatArray | None = None) -> Standardised:
+    """Each column standardised over the rows that have a value, and 0 where there is none."""
+    has = ~np.isnan(columns)
+    if has.all():
+        return standardised(columns, weights=weights)
+    values = np.zeros(columns.shape)
+    centre, spread = np.zeros((2, columns.shape[1]))
+    for j, rows in enumerate(has.T):
+        counts = None if weights is None else weights[rows]
+        if rows.any() and (counts is None or counts.any()):
+            column = standardised(columns[rows, j, None], weights=counts)
+            values[rows, j] = column.values[:, 0]
+            centre[j], spread[j] = column.centre[0], column.spread[0]
+    return Standardised(values, centre, spread)
 
 
 def _extreme(columns: FloatArray, spread: FloatArray) -> BoolArray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from coterie.statistics._columns import standardised
@@ -13,13 +15,20 @@ LOOKED_AT = 256
 ROWS = 1024
 
 
-def effective_number(columns: FloatArray) -> float:
+def effective_number(columns: Any, weights: FloatArray | None = None) -> float:
     """The number of independent columns that would be as correlated as these on average.
 
     ``D^2 / sum of all r^2`` for D columns: D if none are correlated, 1 if all are the same. In
     n rows even independent columns look correlated, so it stays below n. Of many columns only
     some are looked at, evenly spread over an order that depends on their values alone; and
     of many rows, some evenly spread ones.
+
+    Parameters
+    ----------
+    columns : ndarray or sparse array of shape (n_samples, n_columns)
+        NaN where there is no value, which counts as the mean of the column.
+    weights : ndarray of shape (n_samples,), optional
+        How many times each row counts.
 
     Examples
     --------
@@ -30,16 +39,51 @@ def effective_number(columns: FloatArray) -> float:
     4
     """
     n_columns = columns.shape[1]
-    order = np.lexsort(columns[:2])
-    rows = columns[:: -(-len(columns) // ROWS)]
-    values, _, spread = standardised(rows[:, order[_spread_out(n_columns, LOOKED_AT)]])
+    chosen = np.lexsort(_first_two(columns))[_spread_out(n_columns, LOOKED_AT)]
+    rows, weights = _some_rows(columns.shape[0], weights)
+    values, _, spread = standardised(_dense(columns[rows][:, chosen]), weights=weights)
     values = values[:, spread > 0]
     m = values.shape[1]
     if m < 2:
         return 1.0
-    squares = float(np.square(values.T @ values / len(values)).sum())
+    share = 1 / len(values) if weights is None else (weights / weights.sum())[:, None]
+    squares = float(np.square(values.T @ (share * values)).sum())
     between_others = max(squares - m, 0.0) / (m * (m - 1))
     return n_columns / (1 + (n_columns - 1) * between_others)
+
+
+def _first_two(columns: Any) -> FloatArray:
+    """The first row, and the first that is another one."""
+    first = _dense(columns[[0]])
+    for number in range(1, columns.shape[0]):
+        row = _dense(columns[[number]])
+        if not np.array_equal(row, first):
+            return np.vstack([first, row])
+    return first
+
+
+def _dense(columns: Any) -> FloatArray:
+    """Columns without gaps, each filled with the mean of its column."""
+    columns = columns.toarray() if hasattr(columns, "toarray") else columns
+    missing = np.isnan(columns)
+    if not missing.any():
+        return columns
+    count = np.maximum((~missing).sum(axis=0), 1)
+    return np.where(missing, np.where(missing, 0.0, columns).sum(axis=0) / count, columns)
+
+
+def _some_rows(
+    n_samples: int, weights: FloatArray | None
+) -> tuple[IntArray | slice, FloatArray | None]:
+    """Rows to look at, and how many times each counts."""
+    if weights is None:
+        return slice(None, None, -(-n_samples // ROWS)), None
+    total = weights.sum()
+    if total <= ROWS:
+        return slice(None), weights
+    # The rows that would be taken if each were there as often as it counts.
+    places = np.arange(0, total, -(-total // ROWS))
+    return np.searchsorted(np.cumsum(weights), places, side="right"), None
 
 
 def _spread_out(n: int, at_most: int) -> IntArray:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from coterie.statistics._columns import means
 from coterie.values import FloatArray
 
 # Where the square of a mean exceeds a variance this many times, subtracting it would cost digits.
@@ -25,7 +26,7 @@ class Moments:
     Parameters
     ----------
     count : float
-        Number of rows.
+        Number of rows, or the sum of their weights.
     mean : ndarray of shape (n_columns,)
     scatter : ndarray of shape (n_columns, n_columns)
 
@@ -45,9 +46,22 @@ class Moments:
     scatter: FloatArray
 
     @classmethod
-    def of(cls, table: FloatArray, out: FloatArray | None = None) -> Moments:
-        """Moments of a table of shape (n_rows, n_columns), the scatter put into ``out``."""
-        n, mean = len(table), table.mean(axis=0)
+    def of(
+        cls,
+        table: FloatArray,
+        out: FloatArray | None = None,
+        weights: FloatArray | None = None,
+    ) -> Moments:
+        """Moments of a table of shape (n_rows, n_columns), the scatter put into ``out``.
+
+        A row of weight k counts as k rows.
+        """
+        mean = means(table, weights)
+        if weights is not None:
+            # Centred first: the roots of weights would leave a mean that is not 0.
+            table = np.sqrt(weights)[:, None] * (table - mean)
+            return cls(float(weights.sum()), mean, np.matmul(table.T, table, out=out))
+        n = len(table)
         scatter = np.matmul(table.T, table, out=out)
         diagonal = np.diagonal(scatter)
         between = n * mean**2

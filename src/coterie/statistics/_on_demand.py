@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from itertools import pairwise
 
 import numpy as np
 
-from coterie.statistics._columns import Standardised, standardised
+from coterie.statistics._columns import Standardised, means, standardised
 from coterie.statistics._rows import RowSets
 from coterie.values import FloatArray, IntArray
 
@@ -54,32 +55,51 @@ class ColumnSource:
     ) -> None:
         self.rows = rows
         self.is_light = False
+        self.n_targets = 1
         self.max_columns = max(1, BLOCK // len(columns))
         self.edges, order = rows.side_by_side(len(columns))
         self._batches = [slice(a, b) for a, b in pairwise(self.edges)]
         # One feature after the other in memory, since they are picked one by one.
         by_feature = columns.T if order is None else np.take(columns.T, order, axis=1)
         self.features = np.ascontiguousarray(by_feature)
+        self.weights = rows.weights
+        if order is not None and self.weights is not None:
+            self.weights = self.weights[order]
+        self._order = order
         self.target = target.values[:, 0] if order is None else target.values[order, 0]
         self.is_plain = contribution is None
         self._layers = [contribution, None] if contribution else [None]
         self._n_features = columns.shape[1]
         n_columns = len(self._layers) * self._n_features + 1
         self.centre, self.spread = np.zeros(n_columns), np.ones(n_columns)
-        self.count: FloatArray = np.diff(self.edges).astype(np.float64)[:, None]
+        self.target_column = n_columns - 1
+        self.count: FloatArray = rows.counts(len(columns))
         self.mean, self.own, self.with_target = np.zeros((3, len(self.count), n_columns))
         self._read_once()
 
     def _read_once(self) -> None:
         """Learn centre and spread of all columns, and their moments within each batch."""
         for place in self._blocks():
-            block = standardised(self._raw(place).T)
+            block = standardised(self._raw(place).T, weights=self.weights)
             values, self.centre[place], self.spread[place] = block
             self._learn(place, values)
         self._learn(slice(-1, None), self.target[:, None])
         varies = self.spread > 0
         self.scale = np.divide(1.0, self.spread, out=np.zeros(len(varies)), where=varies)
         self._is_far = bool((np.abs(self.centre) * self.scale).max() > FAR)
+
+    def aimed_at(self, target: Standardised) -> ColumnSource:
+        """The same columns with another target."""
+        aimed = copy(self)
+        values = target.values[:, 0]
+        aimed.target = values if self._order is None else values[self._order]
+        aimed.mean, aimed.own = self.mean.copy(), self.own.copy()
+        aimed.with_target = np.empty(self.own.shape)
+        for place in self._blocks():
+            columns = np.arange(place.start, place.stop)
+            aimed.with_target[:, place] = self._scatter(aimed.target[None], columns)[:, 0]
+        aimed._learn(slice(-1, None), aimed.target[:, None])
+        return aimed
 
     def _blocks(self) -> Iterator[slice]:
         for layer in range(len(self._layers)):
@@ -89,11 +109,27 @@ class ColumnSource:
 
     def _learn(self, place: slice, values: FloatArray) -> None:
         for number, batch in enumerate(self._batches):
-            part, target = values[batch], self.target[batch]
-            mean = part.mean(axis=0)
+            part, weights = values[batch], self._weights_of(batch)
+            mean = means(part, weights)
             self.mean[number, place] = mean
-            self.own[number, place] = np.square(part - mean).sum(axis=0)
-            self.with_target[number, place] = (target - target.mean()) @ part
+            if weights is None:
+                self.own[number, place] = np.square(part - mean).sum(axis=0)
+            else:
+                self.own[number, place] = weights @ np.square(part - mean)
+            deviations = self._deviations(self.target[None], batch)[0]
+            self.with_target[number, place] = deviations @ part
+
+    def _weights_of(self, batch: slice) -> FloatArray | None:
+        return None if self.weights is None else self.weights[batch]
+
+    def _deviations(self, vectors: FloatArray, batch: slice) -> FloatArray:
+        """How far vectors are from their mean within a batch, times how often rows count."""
+        deviations, weights = self._from_mean(vectors, batch), self._weights_of(batch)
+        return deviations if weights is None else weights * deviations
+
+    def _from_mean(self, vectors: FloatArray, batch: slice) -> FloatArray:
+        part = vectors[:, batch]
+        return part - means(part.T, self._weights_of(batch))[:, None]
 
     def _raw(self, place: slice | IntArray) -> FloatArray:
         """Columns of one layer of the table as they are, in float64, one a row."""
@@ -136,7 +172,7 @@ class ColumnSource:
         """Scatter of each of k vectors (k, n_samples) with each column, within each batch."""
         scatter = np.empty((len(self.count), len(left), len(columns)))
         # The deviations of the left sum to zero, so the right need not be centred.
-        centred = [_deviations(left[:, batch]) for batch in self._batches]
+        centred = [self._deviations(left, batch) for batch in self._batches]
         start = 0
         for run, block in self._parts(columns):
             end = start + len(run)
@@ -170,8 +206,11 @@ class ColumnSource:
 
     def growth(self, chain: FloatArray, start: FloatArray) -> FloatArray:
         """Own scatter after each link."""
-        centred = [_deviations(chain[:, batch]) for batch in self._batches]
-        return np.stack([np.einsum("ij,ij->i", part, part) for part in centred])
+        centred = [self._from_mean(chain, batch) for batch in self._batches]
+        if self.weights is None:
+            return np.stack([np.einsum("ij,ij->i", part, part) for part in centred])
+        weighed = zip(centred, map(self._weights_of, self._batches), strict=True)
+        return np.stack([np.square(part) @ weights for part, weights in weighed])
 
     def against_each(self, chain: FloatArray, columns: IntArray) -> FloatArray:
         """Scatter after each link with each column."""
@@ -180,7 +219,7 @@ class ColumnSource:
     def against_in_turn(self, chain: FloatArray, after: IntArray, columns: IntArray) -> FloatArray:
         """Scatter with each column after one link each."""
         scatter = np.empty((len(self.count), len(columns)))
-        centred = [_deviations(chain[:, batch]) for batch in self._batches]
+        centred = [self._deviations(chain, batch) for batch in self._batches]
         start = 0
         for run, block in self._parts(columns):
             links = after[start : start + len(run)]
@@ -196,7 +235,3 @@ class ColumnSource:
     def end(self, chain: FloatArray) -> FloatArray:
         """The sum after the last link."""
         return chain[-1].copy()
-
-
-def _deviations(vectors: FloatArray) -> FloatArray:
-    return vectors - vectors.mean(axis=1, keepdims=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -49,11 +48,12 @@ State = TypeVar("State")
 
 
 class Evidence(Protocol[State]):
-    """Whatever can tell the moments of a growing group beside those of its candidates."""
+    """Whatever can tell of a growing group beside its candidates what a criterion must know."""
 
     n_features: int
     max_candidates: int  # that one answer should cover, so that memory stays bounded
     foresight: int  # how many groups one answer had better cover
+    foresees: bool  # whether one answer can cover several groups, as SumEvidence has it
     is_light: bool  # whether its products are too small to be worth several threads
 
     def alone(self, feature: int) -> State:
@@ -62,17 +62,8 @@ class Evidence(Protocol[State]):
     def joined(self, group: State, features: IntArray) -> State:
         """The group with some features more."""
 
-    def pairs(self, group: State, candidates: IntArray) -> PairMoments:
-        """Moments of the group with each candidate, k = 1."""
-
-    def pairs_along(self, group: State, links: IntArray, candidates: IntArray) -> PairMoments:
-        """Moments with each candidate, after each of k links has joined in turn."""
-
-    def pairs_in_turn(self, group: State, links: IntArray, candidates: IntArray) -> PairMoments:
-        """Moments with each candidate once the links before it have joined, k = 1."""
-
-    def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> PairMoments:
-        """Moments of each of k features, alone, with each candidate."""
+    def pairs(self, group: State, candidates: IntArray) -> Any:
+        """The group with each candidate: moments, k = 1, or the columns themselves."""
 
 
 def where(condition: BoolArray, yes: FloatArray | float, no: FloatArray | float) -> FloatArray:
@@ -88,14 +79,3 @@ def without_rounding(scatter: FloatArray, magnitude: FloatArray) -> FloatArray:
 def unless_constant(scatter: FloatArray, n: FloatArray, mean: FloatArray) -> FloatArray:
     """The scatter of n values about their mean, and 0 where it is only their rounding."""
     return np.where(scatter > n * np.square(CONSTANT * mean), scatter, 0.0)
-
-
-def stacked(answers: Sequence[PairMoments]) -> PairMoments:
-    """Answers about one group each as one answer about all of them."""
-    shape = answers[0].uv.shape
-    return PairMoments(
-        *(
-            np.concatenate([np.broadcast_to(field, shape) for field in fields], axis=-2)
-            for fields in zip(*answers, strict=True)
-        )
-    )

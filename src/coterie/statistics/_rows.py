@@ -26,18 +26,26 @@ class RowSets:
     membership : ndarray of shape (..., n_batches)
         1 where a set contains a batch, else 0. Shape (1,) for the one set of all rows;
         (2, n_splits, n_batches) for training rows (first) and held-out rows (second).
+    weights : ndarray of shape (n_samples,) or None
+        How many times each row counts; None for once.
     """
 
     batches: tuple[Rows, ...]
     membership: FloatArray
+    weights: FloatArray | None = None
 
     @classmethod
-    def all_rows(cls) -> RowSets:
+    def all_rows(cls, weights: FloatArray | None = None) -> RowSets:
         """One set that holds every row."""
-        return cls((slice(None),), np.ones(1))
+        return cls((slice(None),), np.ones(1), weights)
 
     @classmethod
-    def of_splits(cls, splits: Iterable[tuple[IntArray, IntArray]], n_samples: int) -> RowSets:
+    def of_splits(
+        cls,
+        splits: Iterable[tuple[IntArray, IntArray]],
+        n_samples: int,
+        weights: FloatArray | None = None,
+    ) -> RowSets:
         """Training and held-out rows of each split.
 
         Examples
@@ -60,7 +68,16 @@ class RowSets:
             batches = [np.flatnonzero(batch_of_row == b) for b in range(len(member_of))]
             membership = member_of.T.astype(np.float64)
         shape = (2, len(trains), len(batches))
-        return cls(tuple(map(_as_slice, batches)), membership.reshape(shape))
+        return cls(tuple(map(_as_slice, batches)), membership.reshape(shape), weights)
+
+    def counts(self, n_samples: int) -> FloatArray:
+        """How many rows each batch counts for, of shape (n_batches, 1)."""
+        weights = np.ones(n_samples) if self.weights is None else self.weights
+        return np.array([[weights[batch].sum()] for batch in self.batches])
+
+    def weights_of(self, batch: Rows) -> FloatArray | None:
+        """How many times each row of a batch counts."""
+        return None if self.weights is None else self.weights[batch]
 
     @property
     def is_one(self) -> bool:

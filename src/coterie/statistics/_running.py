@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, islice
+from copy import copy
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from coterie.statistics._columns import Standardised, standardised
-from coterie.statistics._pairs import PairMoments, stacked, unless_constant
+from coterie.statistics._columns import Standardised, means, standardised
+from coterie.statistics._pairs import PairMoments, unless_constant
 from coterie.statistics._rows import RowSets
 from coterie.values import FloatArray, IntArray
 
@@ -34,11 +34,10 @@ class RunningAggregate(Protocol):
 
 
 class ColumnMoments(NamedTuple):
-    """Means and scatters of columns, and their scatter with the target, in each set."""
+    """Means and scatters of columns in each set."""
 
     mean: FloatArray
     own: FloatArray
-    with_target: FloatArray
 
 
 class RunningGroup(NamedTuple):
@@ -74,47 +73,58 @@ class RunningEvidence:
         self.n_features = columns.shape[1]
         self.max_candidates = max(1, BLOCK // len(columns))
         self.foresight = 1
+        self.foresees = False
         self.is_light = False
         self._aggregate = aggregate
         self._columns = columns
         self._features = features.values
-        self._target = target.values
         self._rows = rows
-        lengths = [len(target.values[batch]) for batch in rows.batches]
-        self._count = np.array(lengths, dtype=np.float64)[:, None]
+        self._count = rows.counts(len(columns))
         self._set_count = rows.total(self._count)
-        self._target_moments = self._moments(target.values)
         self._feature_moments = self._moments(features.values)
+        self._look_at(target)
+
+    def _look_at(self, target: Standardised) -> None:
+        self._target = target.values
+        self._target_moments = self._moments(target.values)
+        self._with_target = self._scatter(self._features, target.values)
+
+    def aimed_at(self, target: Standardised) -> RunningEvidence:
+        """The same evidence about another target."""
+        aimed = copy(self)
+        aimed._look_at(target)
+        return aimed
 
     def _scatter(self, columns: FloatArray, vector: FloatArray) -> FloatArray:
         """Scatter of each column with a vector of shape (n_samples, 1), in each set."""
-        batches = [(columns[batch], vector[batch]) for batch in self._rows.batches]
-        mean = np.stack([left.mean(axis=0) for left, _ in batches])
-        vector_mean = np.stack([right.mean(axis=0) for _, right in batches])
-        # Centring the vector alone is enough: its deviations sum to zero.
-        scatter = [
-            (right - right_mean)[:, 0] @ left
-            for (left, right), right_mean in zip(batches, vector_mean, strict=True)
-        ]
-        gaps = self._rows.deviations(self._count, mean)
-        vector_gaps = self._rows.deviations(self._count, vector_mean)
+        mean, vector_mean, scatter = [], [], []
+        for batch in self._rows.batches:
+            left, right, weights = columns[batch], vector[batch], self._rows.weights_of(batch)
+            mean.append(means(left, weights))
+            vector_mean.append(means(right, weights))
+            # Centring the vector alone is enough: its deviations sum to zero.
+            deviations = (right - vector_mean[-1])[:, 0]
+            scatter.append((deviations if weights is None else weights * deviations) @ left)
+        gaps = self._rows.deviations(self._count, np.stack(mean))
+        vector_gaps = self._rows.deviations(self._count, np.stack(vector_mean))
         return self._rows.pooled(gaps, vector_gaps, np.stack(scatter))
 
     def _moments(self, columns: FloatArray) -> ColumnMoments:
-        batches = [columns[batch] for batch in self._rows.batches]
-        mean = np.stack([batch.mean(axis=0) for batch in batches])
-        own = np.stack([np.square(b - m).sum(axis=0) for b, m in zip(batches, mean, strict=True)])
+        batch_mean, batch_own = [], []
+        for batch in self._rows.batches:
+            part, weights = columns[batch], self._rows.weights_of(batch)
+            batch_mean.append(means(part, weights))
+            squares = np.square(part - batch_mean[-1])
+            batch_own.append(squares.sum(axis=0) if weights is None else weights @ squares)
+        mean, own = np.stack(batch_mean), np.stack(batch_own)
         set_mean = self._rows.total(self._count * mean) / self._set_count
         gaps = self._rows.deviations(self._count, mean)
         set_own = self._rows.pooled(gaps, gaps, own)
-        return ColumnMoments(
-            set_mean,
-            unless_constant(set_own, self._set_count, set_mean),
-            self._scatter(columns, self._target),
-        )
+        return ColumnMoments(set_mean, unless_constant(set_own, self._set_count, set_mean))
 
     def _group(self, state: Any) -> RunningGroup:
-        values = standardised(self._aggregate.value(state)[:, None]).values
+        value = self._aggregate.value(state)[:, None]
+        values = standardised(value, weights=self._rows.weights).values
         return RunningGroup(state, values, self._moments(values))
 
     def alone(self, feature: int) -> RunningGroup:
@@ -128,31 +138,12 @@ class RunningEvidence:
             state = self._aggregate.joined(state, self._columns[:, feature])
         return self._group(state)
 
-    def pairs_along(
-        self, group: RunningGroup, links: IntArray, candidates: IntArray
-    ) -> PairMoments:
-        """Moments with each candidate, after each link of a chain has joined in turn."""
-        groups = accumulate(links[:, None], self.joined, initial=group)
-        return stacked([self.pairs(longer, candidates) for longer in islice(groups, 1, None)])
-
-    def pairs_in_turn(
-        self, group: RunningGroup, links: IntArray, candidates: IntArray
-    ) -> PairMoments:
-        """Moments with each candidate, once the links before it have joined."""
-        along = self.pairs_along(group, links, candidates)
-        at = (np.searchsorted(links, candidates) - 1, np.arange(len(candidates)))
-        return PairMoments(*(field[..., *at][..., None, :] for field in along))
-
-    def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> PairMoments:
-        """Moments of each of some features, alone, with each candidate."""
-        return stacked([self.pairs(self.alone(int(f)), candidates) for f in features])
-
     def pairs(self, group: RunningGroup, candidates: IntArray) -> PairMoments:
         """Moments of the group with each candidate."""
         merged = self._aggregate.with_each(group.state, self._columns[:, candidates])
-        w = self._moments(standardised(merged).values)
+        merged = standardised(merged, weights=self._rows.weights).values
+        w, u, y = self._moments(merged), group.moments, self._target_moments
         v = ColumnMoments(*(field[..., candidates] for field in self._feature_moments))
-        u, y = group.moments, self._target_moments
         fields = PairMoments(
             n=self._set_count,
             u=u.mean,
@@ -164,8 +155,8 @@ class RunningEvidence:
             ww=w.own,
             yy=y.own,
             uv=self._scatter(self._features[:, candidates], group.values),
-            uy=u.with_target,
-            vy=v.with_target,
-            wy=w.with_target,
+            uy=self._scatter(group.values, self._target),
+            vy=self._with_target[..., candidates],
+            wy=self._scatter(merged, self._target),
         )
         return PairMoments(*(field[..., None, :] for field in fields))

@@ -96,16 +96,17 @@ class SumEvidence:
         # Links whose weights span all floats have no common unit, and whether a link joins with a
         # minus is known only when it does: then none is foreseen.
         self.foresight = 128 if _all_alike(weights[weights > 0]) and not signs else 1
+        self.foresees = True
         self.is_light = source.is_light
         self.source, self._rows = source, source.rows
         self.weights = weights
-        self._target = source.own.shape[1] - 1
-        self.as_candidate = self._target - len(weights)
+        self._target = source.target_column
+        self.as_candidate = source.own.shape[1] - source.n_targets - len(weights)
         mean, count = source.mean, source.count
         self.n = self._rows.total(count)
         set_mean = self._rows.total(count * mean) / self.n
         self.deviations = self._rows.deviations(count, mean)
-        to_target = self.deviations[..., -1:]
+        to_target = self.deviations[..., [self._target]]
         own = self._rows.pooled(self.deviations, self.deviations, source.own)
         own = unless_constant(own, self.n, set_mean)
         with_target = self._rows.pooled(self.deviations, to_target, source.with_target)

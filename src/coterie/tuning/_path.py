@@ -11,15 +11,19 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from coterie.estimators import GenLinCFA, NonLinCFA
-from coterie.estimators._base import Reducer
-from coterie.estimators._checks import checked_cv, checked_number
+from coterie.estimators._base import NOTHING, Reducer
+from coterie.estimators._checks import checked_number
 from coterie.estimators._prepared import Prepared
+from coterie.estimators._rows import Given
+from coterie.estimators._splits import checked_cv
+from coterie.estimators._targets import is_text
+from coterie.fields import rows_first
 from coterie.grouping import is_light
-from coterie.values import FloatArray, IntArray, Partition, trace_of
+from coterie.values import FloatArray, IntArray, Partition, is_sparse, trace_of
 
 # Where to look for tolerances: shares of R2, and ratios of a bound.
 RANGES: dict[type[Reducer], tuple[float, float]] = {
@@ -101,22 +105,27 @@ class Training(NamedTuple):
     model: Any
     X: Any
     y: Any
+    given: Given
     prepared: Prepared
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any) -> Training:
+    def of(cls, estimator: Any, X: Any, y: Any, given: Given = NOTHING) -> Training:
         """Gather the evidence for copies of a reducer and of the model behind it."""
         # Any number will do: it tells the reducer that it will get numbers.
         reducer = clone(estimator).set_params(tolerance=0.0)
-        return cls(reducer, plain_model(estimator), X, y, reducer._prepare(X, y))
+        X, y, given = counting(X, y, given)
+        has_folds = getattr(reducer, "cv", None) is not None
+        prepared = reducer._prepare(X, y, given if has_folds else given._replace(groups=None))
+        return cls(reducer, plain_model(reducer, X, y), X, y, given, prepared)
 
     def grouped(self, tolerance: float) -> Partition:
         """The partition at a tolerance."""
-        reducer = self.reducer.set_params(tolerance=float(tolerance))
-        criterion = reducer._criterion(self.prepared.columns, self.prepared.target)
+        criterion = self.reducer._judging(self.prepared, float(tolerance))
         return self.prepared.groupable.by(criterion)[0]
 
-    def scores(self, partitions: Iterable[Partition], scorer: Any, X: Any, y: Any) -> FloatArray:
+    def scores(
+        self, partitions: Iterable[Partition], scorer: Any, X: Any, y: Any, weights: Any = None
+    ) -> FloatArray:
         """Score on these rows of the model behind each partition."""
         # Tolerances that are close lead to the same partition, so to the same score.
         known: dict[bytes, float] = {}
@@ -126,16 +135,25 @@ class Training(NamedTuple):
             for partition in partitions:
                 key = partition.labels.tobytes() + np.asarray(partition.signs, float).tobytes()
                 if key not in known:
-                    known[key] = self._score(partition, scorer, X, y)
+                    known[key] = self._score(partition, scorer, X, y, weights)
                 scores.append(known[key])
         return np.array(scores)
 
-    def _score(self, partition: Partition, scorer: Any, X: Any, y: Any) -> float:
+    def _score(self, partition: Partition, scorer: Any, X: Any, y: Any, weights: Any) -> float:
         from sklearn.pipeline import make_pipeline
 
         self.reducer._keep(self.prepared, partition, trace_of([], partition))
-        model = self.model.fit(self.reducer.transform(self.X), self.y)
-        return float(scorer(make_pipeline(self.reducer, model), X, y))
+        Z = self.reducer.transform(self.X)
+        model = _fitted(self.model, Z, self.y, self.given.sample_weight)
+        fitted = make_pipeline(self.reducer, model)
+        if weights is None:
+            return float(scorer(fitted, X, y))
+        try:
+            return float(scorer(fitted, X, y, sample_weight=weights))
+        except TypeError as error:
+            if "sample_weight" not in str(error):
+                raise
+            raise ValueError("scoring must take sample_weight, where rows have weights.") from error
 
 
 def tolerance_path(
@@ -148,6 +166,8 @@ def tolerance_path(
     cv: Any = 5,
     scoring: Any = None,
     n_jobs: int | None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
 ) -> TolerancePath:
     """Number of groups, and score of a plain model behind them, for each tolerance.
 
@@ -157,8 +177,8 @@ def tolerance_path(
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
+    X : array-like, sparse array or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
     estimator : NonLinCFA, GenLinCFA or None, default=None
         The reducer, with all its parameters but the tolerance. None: ``NonLinCFA()``. Its own
         `cv`, by which prices are scored, stays: the default "auto" means 5 folds here.
@@ -173,6 +193,10 @@ def tolerance_path(
         A scikit-learn scorer. None: the model's own, see Notes.
     n_jobs : int or None, default=None
         How many folds at the same time. None: 1.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts, for prices, model and score.
+    groups : array-like of shape (n_samples,), optional
+        Groups of rows, for a `cv` such as ``GroupKFold``, here and in the estimator.
 
     Returns
     -------
@@ -188,17 +212,20 @@ def tolerance_path(
     Notes
     -----
     The model is linear regression, scored by R2, for targets of numbers; logistic regression of
-    standardised aggregates, scored by accuracy, for two classes (``scoring="neg_log_loss"`` is
-    finer); Poisson regression of standardised aggregates with a slight ridge penalty (0.001),
-    scored by the share of deviance explained, for counts.
+    standardised aggregates, scored by accuracy, for classes (``scoring="neg_log_loss"`` is finer);
+    Poisson, gamma or inverse Gaussian regression of standardised aggregates with a slight ridge
+    penalty (0.001), scored by the share of deviance explained, for counts and positive numbers;
+    linear regression for a family that scikit-learn has no model of. Several targets have one
+    each.
 
     Without `tolerances` they are found by halving. The first two are the ends of a range, 1e-6
-    to 1 for NonLinCFA, whose tolerance is a share of R2, and 0.001 to 1000 for GenLinCFA, whose
-    tolerance is a ratio. Then, again and again, one more comes halfway (geometrically) between
-    two neighbours: those with the largest product of their distance and of the difference
-    between their numbers of groups, as long as they differ by a hundredth. So tolerances lie
-    close together where the curve is steep, and far apart where it is flat. Like the penalties
-    of ``LassoCV`` they are found on all rows; what is scored on held-out rows never is.
+    to 1 for NonLinCFA and for the fitted deviance, where a tolerance is a share, and 0.001 to 1000
+    for the bounds of GenLinCFA, where it is a ratio. Then, again and again, one more comes
+    halfway (geometrically) between two neighbours: those with the largest product of their
+    distance and of the difference between their numbers of groups, as long as they differ by a
+    hundredth. So tolerances lie close together where the curve is steep, and far apart where it
+    is flat. Like the penalties of ``LassoCV`` they are found on all rows; what is scored on
+    held-out rows never is.
 
     Examples
     --------
@@ -214,55 +241,108 @@ def tolerance_path(
     np.True_
     """
     reducer = _checked_estimator(estimator)
-    scorer = _checked_scorer(reducer, scoring)
-    given, count = _checked_tolerances(tolerances), _checked_count(n_tolerances)
-    whole = Training.of(reducer, X, y)
-    X, y = indexable(X, column_or_1d(y))
-    known = _found(whole, count) if given is None else [(t, whole.grouped(t)) for t in given]
+    scorer = _checked_scorer(reducer, scoring, X, y)
+    chosen, count = _checked_tolerances(tolerances), _checked_count(n_tolerances)
+    whole = Training.of(reducer, X, y, Given(sample_weight, groups))
+    X, y = rows_first(X, y)
+    X, y, weights, groups = indexable(X, y, sample_weight, groups)
+    given = Given(None if weights is None else np.asarray(weights, dtype=np.float64), groups)
+    known = _found(whole, count) if chosen is None else [(t, whole.grouped(t)) for t in chosen]
     at, partitions = np.array([t for t, _ in known]), [partition for _, partition in known]
     folds = Parallel(n_jobs=n_jobs)(
-        delayed(_fold_scores)(reducer, at, scorer, X, y, split)
-        for split in _splits(reducer, cv, X, y)
+        delayed(_fold_scores)(reducer, at, scorer, X, y, given, split)
+        for split in _splits(whole.model, cv, X, y, groups)
     )
     return TolerancePath(
         tolerances=at,
         n_groups=np.array([len(partition.groups) for partition in partitions]),
         labels=np.array([partition.labels for partition in partitions]),
-        train_scores=whole.scores(partitions, scorer, X, y),
+        train_scores=whole.scores(partitions, scorer, whole.X, whole.y, whole.given.sample_weight),
         cv_scores=_checked_scores(np.column_stack(folds)),
     )
 
 
-def plain_model(estimator: Any) -> Any:
+def counting(X: Any, y: Any, given: Given) -> tuple[Any, Any, Given]:
+    """The same without rows of weight 0, where weights are numbers already."""
+    weights = given.sample_weight
+    if not isinstance(weights, np.ndarray) or weights.all() or not weights.any():
+        return X, y, given
+    kept = np.flatnonzero(weights)
+    some = Given(*(None if one is None else _safe_indexing(one, kept) for one in given))
+    return _safe_indexing(X, kept), _safe_indexing(y, kept), some
+
+
+def plain_model(estimator: Any, X: Any, y: Any) -> Any:
     """The model to put behind a reducer: the plainest one for its kind of target."""
     # Imported late: fitting a reducer needs no models.
-    from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import (
+        GammaRegressor,
+        LinearRegression,
+        LogisticRegression,
+        PoissonRegressor,
+        TweedieRegressor,
+    )
+    from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
+    # Without a penalty there is no solution where aggregates are collinear.
+    ridge = {"alpha": 1e-3, "solver": "newton-cholesky"}
+    models = {
+        "bernoulli": LogisticRegression(max_iter=1000),
+        "poisson": PoissonRegressor(**ridge),
+        "gamma": GammaRegressor(**ridge),
+        "inverse_gaussian": TweedieRegressor(power=3, link="log", **ridge),
+    }
     family = getattr(estimator, "family", "gaussian")
-    if family == "bernoulli":
-        return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-    if family == "poisson":
-        # Without a penalty there is no solution where aggregates are collinear.
-        counts = PoissonRegressor(alpha=1e-3, solver="newton-cholesky")
-        return make_pipeline(StandardScaler(), counts)
-    return LinearRegression()
+    if is_text(y):
+        family = "bernoulli"
+    word = family if isinstance(family, str) else family.name.partition("(")[0]
+    model = models.get("poisson" if word == "negative_binomial" else word)
+    fill = [SimpleImputer()] if estimator.missing == "pairwise" else []
+    if model is None:
+        return make_pipeline(*fill, LinearRegression()) if fill else LinearRegression()
+    if np.ndim(y) > 1:
+        several = MultiOutputClassifier if word == "bernoulli" else MultiOutputRegressor
+        model = several(model)
+    return make_pipeline(*fill, StandardScaler(with_mean=not is_sparse(X)), model)
+
+
+def _fitted(model: Any, Z: Any, y: Any, weights: Any) -> Any:
+    """The model fitted to rows that count so many times."""
+    if weights is None:
+        return model.fit(Z, y)
+    steps = getattr(model, "steps", None)
+    if steps is None:
+        return model.fit(Z, y, sample_weight=weights)
+    taking = [name for name, step in steps if has_fit_parameter(step, "sample_weight")]
+    return model.fit(Z, y, **{f"{name}__sample_weight": weights for name in taking})
 
 
 def _fold_scores(
-    reducer: Any, tolerances: FloatArray, scorer: Any, X: Any, y: Any, split: tuple[Any, Any]
+    reducer: Any,
+    tolerances: FloatArray,
+    scorer: Any,
+    X: Any,
+    y: Any,
+    given: Given,
+    split: tuple[Any, Any],
 ) -> FloatArray:
     """Score on held-out rows at each tolerance."""
     train, test = split
-    training = Training.of(reducer, _safe_indexing(X, train), _safe_indexing(y, train))
+    known = Given(*(None if one is None else _safe_indexing(one, train) for one in given))
+    training = Training.of(reducer, _safe_indexing(X, train), _safe_indexing(y, train), known)
     partitions = map(training.grouped, tolerances)
-    return training.scores(partitions, scorer, _safe_indexing(X, test), _safe_indexing(y, test))
+    weights = None if given.sample_weight is None else given.sample_weight[test]
+    held_out = counting(_safe_indexing(X, test), _safe_indexing(y, test), Given(weights))
+    return training.scores(partitions, scorer, *held_out[:2], held_out[2].sample_weight)
 
 
 def _found(training: Training, count: int) -> list[tuple[float, Partition]]:
     """Tolerances that show how the number of groups changes, and what each leads to."""
-    low, high = next(ends for kind, ends in RANGES.items() if isinstance(training.reducer, kind))
+    is_share = getattr(training.reducer, "bound", "fitted") == "fitted"
+    low, high = RANGES[NonLinCFA if is_share else GenLinCFA]
     known = [(t, training.grouped(t)) for t in (low, high)]
     while len(known) < count:
         tolerances = np.array([t for t, _ in known])
@@ -279,13 +359,13 @@ def _steepest(tolerances: FloatArray, n_groups: IntArray) -> int:
     return int(np.argmax(change if change.any() else distance))
 
 
-def _splits(reducer: Any, cv: Any, X: Any, y: Any) -> list[tuple[Any, Any]]:
+def _splits(model: Any, cv: Any, X: Any, y: Any, groups: Any) -> list[tuple[Any, Any]]:
     """Pairs of training and held-out rows."""
     from sklearn.model_selection import check_cv
 
     if not (cv is None or isinstance(cv, Integral)):
         cv = checked_cv(cv)
-    splits = list(check_cv(cv, y, classifier=is_classifier(plain_model(reducer))).split(X, y))
+    splits = list(check_cv(cv, y, classifier=is_classifier(model)).split(X, y, groups))
     if not splits:
         raise ValueError("cv must give at least one pair of (train, test) rows, got none.")
     return splits
@@ -336,7 +416,7 @@ def _checked_count(n_tolerances: Any) -> int:
     return int(n_tolerances)
 
 
-def _checked_scorer(reducer: Any, scoring: Any) -> Any:
+def _checked_scorer(reducer: Any, scoring: Any, X: Any, y: Any) -> Any:
     from sklearn.metrics import check_scoring
     from sklearn.pipeline import make_pipeline
 
@@ -344,7 +424,7 @@ def _checked_scorer(reducer: Any, scoring: Any) -> Any:
         raise TypeError(
             f"scoring must be None, the name of one scorer or a function, got {scoring!r}."
         )
-    return check_scoring(make_pipeline(reducer, plain_model(reducer)), scoring=scoring)
+    return check_scoring(make_pipeline(reducer, plain_model(reducer, X, y)), scoring=scoring)
 
 
 def _checked_scores(scores: FloatArray) -> FloatArray:

@@ -10,11 +10,12 @@ import numpy as np
 
 from coterie.criteria import Criterion
 from coterie.estimators import GenLinCFA, NonLinCFA
-from coterie.estimators._base import Reducer
-from coterie.estimators._prepared import Splits
-from coterie.estimators._reducers import SearchName
+from coterie.estimators._base import Reducer, SearchName
+from coterie.estimators._prepared import Prepared, Splits
+from coterie.estimators._rows import Given, Rows
+from coterie.estimators._targets import Targets
+from coterie.families import Family
 from coterie.tuning._path import TolerancePath, tolerance_path
-from coterie.values import FloatArray
 
 
 class TunedReducer(Reducer):
@@ -35,14 +36,18 @@ class TunedReducer(Reducer):
     def _plain(self) -> Any:
         """The reducer whose tolerance is chosen; at that tolerance, once it is."""
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the tolerance, and learn from all rows which features to aggregate.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        X : array-like, sparse array or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
             The target, as the reducer without "CV" in its name takes it.
+        sample_weight : array-like of shape (n_samples,), optional
+            How many times each row counts, for prices, models and scores.
+        groups : array-like of shape (n_samples,), optional
+            Groups of rows, for a `cv` such as ``GroupKFold``.
         """
         self._check_choice()
         self.path_ = tolerance_path(
@@ -54,11 +59,14 @@ class TunedReducer(Reducer):
             cv=self.cv,
             scoring=self.scoring,
             n_jobs=self.n_jobs,
+            sample_weight=sample_weight,
+            groups=groups,
         )
         chosen = self.path_.simplest if self.one_standard_error else self.path_.best
         self.tolerance_ = float(self.path_.tolerances[chosen])
         self.cv_results_ = _as_results(self.path_)
-        self._learn(X, y)
+        has_folds = getattr(self, "price_cv", None) is not None
+        self._learn(X, y, Given(sample_weight, groups if has_folds else None))
         return self
 
     def _check_choice(self) -> None:
@@ -67,14 +75,24 @@ class TunedReducer(Reducer):
                 f"one_standard_error must be True or False, got {self.one_standard_error!r}."
             )
 
-    def _target(self, y: Any) -> FloatArray:
-        return self._plain()._target(y)
+    def _targets(self, y: Any) -> Targets:
+        return self._plain()._targets(y)
 
-    def _splits(self, X: Any, target: FloatArray, rows: Any) -> Splits | None:
-        return self._plain()._splits(X, target, rows)
+    def _splits(self, X: Any, y: Any, targets: Targets, rows: Rows) -> Splits | None:
+        return self._plain()._splits(X, y, targets, rows)
 
-    def _criterion(self, columns: FloatArray, target: FloatArray) -> Criterion:
-        return self._plain()._criterion(columns, target)
+    def _level(self, prepared: Prepared) -> float:
+        return self.tolerance_
+
+    def _criterion(self, prepared: Prepared, number: int, level: float) -> Criterion:
+        return self._plain()._criterion(prepared, number, level)
+
+    def _pricing(self, prepared: Prepared, number: int, tolerance: float) -> Criterion:
+        return self._plain()._pricing(prepared, number, tolerance)
+
+    @property
+    def _by_row(self) -> bool:
+        return getattr(self, "bound", None) == "fitted"
 
     def _shared_with(self, kind: type[Reducer]) -> dict[str, Any]:
         """The parameters that a reducer has too, other than `cv`, which means another thing."""
@@ -140,6 +158,10 @@ class NonLinCFACV(TunedReducer):
         Inputs that stay alone.
     separate : list of lists of columns or None, default=None
         Inputs of different lists never share a group.
+    missing : {"error", "pairwise"}, default="error"
+        What gaps (NaN) in X mean, as in :class:`NonLinCFA`.
+    target_weights : array-like of shape (n_targets,) or None, default=None
+        How much the prices of each target count, as in :class:`NonLinCFA`.
     engine : {"auto", "gram", "columns"}, default="auto"
         How covariances are found, as in :class:`NonLinCFA`.
     memory : float or None, default=None
@@ -192,6 +214,8 @@ class NonLinCFACV(TunedReducer):
         groups: Any = None,
         keep: Any = None,
         separate: Any = None,
+        missing: Literal["error", "pairwise"] = "error",
+        target_weights: Any = None,
         engine: Literal["auto", "gram", "columns"] = "auto",
         memory: float | None = None,
     ) -> None:
@@ -212,6 +236,8 @@ class NonLinCFACV(TunedReducer):
         self.groups = groups
         self.keep = keep
         self.separate = separate
+        self.missing = missing
+        self.target_weights = target_weights
         self.engine = engine
         self.memory = memory
 
@@ -223,9 +249,9 @@ class NonLinCFACV(TunedReducer):
 class GenLinCFACV(TunedReducer):
     """GenLinCFA with the tolerance that serves a plain model best on held-out rows.
 
-    The model is linear, logistic or Poisson regression, as the family asks. Choose this one to
-    use the paper's bound without a tolerance from elsewhere; ``GenLinCFA()`` has a rule of
-    its own, without folds.
+    The model is linear, logistic, Poisson or gamma regression, as the family asks. Choose this
+    one to use the paper's bound without a tolerance from elsewhere; ``GenLinCFA()`` has a rule
+    of its own, without folds.
 
     Parameters
     ----------
@@ -245,12 +271,12 @@ class GenLinCFACV(TunedReducer):
     one_standard_error : bool, default=False
         Whether to take the fewest groups whose mean score is within one standard error of the
         best mean, instead of the best.
-    family : {"gaussian", "bernoulli", "poisson"}, default="gaussian"
-        Distribution of the target: numbers, two classes, or counts.
+    family : str or Family, default="gaussian"
+        Distribution of the target, as in :class:`GenLinCFA`.
     curvature : {"zero", "null"} or float, default="zero"
         Second derivative of the family's cumulant function, as in :class:`GenLinCFA`.
-    bound : {"general", "bivariate"}, default="general"
-        The rule of Algorithm 2, or that of Appendix B of the paper.
+    bound : {"general", "bivariate", "fitted"}, default="general"
+        The rule of Algorithm 2, that of Appendix B of the paper, or the deviance itself.
     inputs : None, callable or transformer, default=None
         What is grouped, as in :class:`NonLinCFA`.
     aggregation : str or callable, default="mean"
@@ -271,6 +297,10 @@ class GenLinCFACV(TunedReducer):
         Inputs that stay alone.
     separate : list of lists of columns or None, default=None
         Inputs of different lists never share a group.
+    missing : {"error", "pairwise"}, default="error"
+        What gaps (NaN) in X mean, as in :class:`NonLinCFA`.
+    target_weights : array-like of shape (n_targets,) or None, default=None
+        How much the prices of each target count, as in :class:`NonLinCFA`.
     engine : {"auto", "gram", "columns"}, default="auto"
         How covariances are found, as in :class:`NonLinCFA`.
     memory : float or None, default=None
@@ -314,9 +344,9 @@ class GenLinCFACV(TunedReducer):
         scoring: Any = None,
         n_jobs: int | None = None,
         one_standard_error: bool = False,
-        family: Literal["gaussian", "bernoulli", "poisson"] = "gaussian",
+        family: str | Family = "gaussian",
         curvature: Literal["zero", "null"] | float = "zero",
-        bound: Literal["general", "bivariate"] = "general",
+        bound: Literal["general", "bivariate", "fitted"] = "general",
         inputs: Any = None,
         aggregation: str | Callable[[Any], Any] = "mean",
         search: SearchName = "restart",
@@ -327,6 +357,8 @@ class GenLinCFACV(TunedReducer):
         groups: Any = None,
         keep: Any = None,
         separate: Any = None,
+        missing: Literal["error", "pairwise"] = "error",
+        target_weights: Any = None,
         engine: Literal["auto", "gram", "columns"] = "auto",
         memory: float | None = None,
     ) -> None:
@@ -349,6 +381,8 @@ class GenLinCFACV(TunedReducer):
         self.groups = groups
         self.keep = keep
         self.separate = separate
+        self.missing = missing
+        self.target_weights = target_weights
         self.engine = engine
         self.memory = memory
 

@@ -1,0 +1,269 @@
+"""The reducer for classes, counts and more: deviance that a merge adds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+from coterie.criteria import (
+    Criterion,
+    Fitted,
+    FittedParsimony,
+    GenLin,
+    NonLin,
+    Parsimony,
+    working_target,
+)
+from coterie.estimators._base import Reducer, SearchName
+from coterie.estimators._checks import (
+    check_rows_counted,
+    checked_curvature,
+    checked_family,
+    checked_word,
+)
+from coterie.estimators._prepared import Block, Prepared
+from coterie.estimators._rows import Given, Rows
+from coterie.estimators._targets import (
+    Targets,
+    family_targets,
+)
+from coterie.families import Family
+from coterie.statistics import standardised
+from coterie.values import FloatArray
+
+
+class GenLinCFA(Reducer):
+    """Group features while their merger adds next to no deviance (numbers, classes, counts).
+
+    A candidate joins a group if the deviance that this adds is no more than noise would add
+    anyway; or, for a tolerance that is a number, if the paper's bound on it is no more than that.
+    Choose this one for classes, one target each against the rest if there are more than two, or
+    for counts; several columns of either may be given at once.
+
+    Parameters
+    ----------
+    tolerance : {"auto", "aic", "bic", "ric"} or float, default="auto"
+        With a word, a merge may add so much deviance, as a multiple of the dispersion: 2 for "aic",
+        log n for "bic", 2 log D for "ric"; "auto" finds the multiple, and nothing is left to
+        tune. A number is the paper's epsilon, the ratio that its bound may reach; 0 or more,
+        larger merges more. The paper uses 0.68 to 0.95 with the general bound, 0.1 to 0.3 with the
+        bivariate one.
+    family : str or Family, default="gaussian"
+        Distribution of the target: "gaussian" for numbers (these are standardised), "bernoulli" for
+        classes with labels of any kind, "binomial" for proportions (trials are sample weights),
+        "poisson" for counts, "gamma" and "inverse_gaussian" for positive numbers;
+        :func:`coterie.families.negative_binomial` for counts of a given dispersion; or a
+        :class:`coterie.families.Family` of your own.
+    curvature : {"zero", "null"} or float, default="zero"
+        Second derivative of the family's cumulant function: at zero, as in the paper; at the
+        model that knows only the mean of y, which suits rare classes and large counts, and is
+        the only one for families without a curvature at zero (gamma, inverse Gaussian, negative
+        binomial); or a number. Needed by the paper's bounds, so only for a tolerance that is a
+        number.
+    bound : {"general", "bivariate", "fitted"}, default="general"
+        "general" and "bivariate": the rule of Algorithm 2 or that of Appendix B of the paper, for a
+        tolerance that is a number; a word takes an approximation of the deviance from covariances
+        alone. "fitted": the deviance itself, of generalised linear models that are fitted for
+        each question; a tolerance that is a number is then the share of the null deviance that
+        a merge may give up, as with R2 in :class:`NonLinCFA`. Exact, and much slower.
+    inputs : None, callable or transformer, default=None
+        What is grouped: the features; a function of them, such as ``np.square``; or the
+        output of a scikit-learn transformer, which is cloned and fitted.
+    aggregation : str or callable, default="mean"
+        What replaces a group: "mean", "sum", "sum_of_squares", "norm", "max", "min",
+        "median", "principal" (first principal component), or a function from an array of
+        shape (n, m) to n values that does not depend on the order of the m columns.
+    search : {"forward", "restart", "best"}, default="restart"
+        The order of questions, as in :class:`NonLinCFA`.
+    connectivity : sparse array of shape (n_inputs, n_inputs) or None, default=None
+        Graph of neighbours: a candidate must touch a member of the group.
+    max_group_size : int or None, default=None
+        Largest number of members of a group.
+    n_groups : int or None, default=None
+        Number of groups, if it must be this one, as in :class:`NonLinCFA`.
+    scale : bool, default=False
+        Whether to standardise the inputs on the training rows first.
+    signs : bool, default=False
+        Whether a candidate may join with a minus, as in :class:`NonLinCFA`.
+    groups : list of lists of columns or None, default=None
+        Groups to begin with, as in :class:`NonLinCFA`.
+    keep : list of columns or None, default=None
+        Inputs that stay alone.
+    separate : list of lists of columns or None, default=None
+        Inputs of different lists never share a group.
+    missing : {"error", "pairwise"}, default="error"
+        What gaps (NaN) in X mean. "error": they are refused. "pairwise": each question is asked of
+        the rows that have both the group and the candidate, at least 30 or half of them, and an
+        aggregate is that of the members that have a value. Only safe where what is missing has
+        nothing to do with the target.
+    target_weights : array-like of shape (n_targets,) or None, default=None
+        How much the price of each target counts, where there are several, beside the one that
+        counts most; of classes, in sorted order. None: all the same.
+    engine : {"auto", "gram", "columns"}, default="auto"
+        How covariances are found, as in :class:`NonLinCFA`.
+    memory : float or None, default=None
+        Bytes that a matrix of covariances may take. None: half the memory of the machine.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_inputs,)
+        The group of each input; groups are numbered in order of their first member.
+    groups_ : list of ndarray
+        The members of each group.
+    n_groups_ : int
+        Number of groups, and of columns after ``transform``.
+    signs_ : ndarray of shape (n_inputs,)
+        -1 for an input that joined with a minus, seen from the first of its group; else 1.
+    tolerance_ : float
+        The tolerance that was found, where ``n_groups`` is given.
+    penalty_ : float
+        How many times what noise alone gives up a merge may give up, where the tolerance is a
+        word.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of family "bernoulli"; one array per column where y has several.
+    trace_ : record array
+        Every decision, in order: group, candidate, price, allowance, accepted. With
+        ``search="best"``, every merge, and the refusals that ended each group.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X had names that are all text.
+
+    See Also
+    --------
+    NonLinCFA : Exact prices, for a target of numbers.
+
+    Notes
+    -----
+    The bound does not vanish for like columns: two that are nearly the same, with correlation r
+    to a gaussian target, cost about (2r + 1/2) / (r + 2), up to 0.83. A small tolerance keeps
+    them apart where they matter for the target. Exact twins are free.
+
+    References
+    ----------
+    Bonetti, Metelli, Restelli: Nonlinear Feature Aggregation: Two Algorithms driven by
+    Theory. Algorithm 2, Equation 12 and Appendix B.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import GenLinCFA
+    >>> rng = np.random.default_rng(0)
+    >>> warm, dry = rng.normal(size=(2, 200, 1))
+    >>> X = np.hstack([warm, warm, dry, dry]) + 0.1 * rng.normal(size=(200, 4))
+    >>> risk = (3 * warm - 2 * dry).ravel() + rng.normal(size=200)
+    >>> y = np.where(risk > 0, "burns", "does not")
+    >>> GenLinCFA(family="bernoulli").fit(X, y).labels_
+    array([0, 0, 1, 1])
+    """
+
+    def __init__(
+        self,
+        tolerance: Literal["auto", "aic", "bic", "ric"] | float = "auto",
+        *,
+        family: str | Family = "gaussian",
+        curvature: Literal["zero", "null"] | float = "zero",
+        bound: Literal["general", "bivariate", "fitted"] = "general",
+        inputs: Any = None,
+        aggregation: str | Callable[[Any], Any] = "mean",
+        search: SearchName = "restart",
+        connectivity: Any = None,
+        max_group_size: int | None = None,
+        n_groups: int | None = None,
+        scale: bool = False,
+        signs: bool = False,
+        groups: Any = None,
+        keep: Any = None,
+        separate: Any = None,
+        missing: Literal["error", "pairwise"] = "error",
+        target_weights: Any = None,
+        engine: Literal["auto", "gram", "columns"] = "auto",
+        memory: float | None = None,
+    ) -> None:
+        self.tolerance = tolerance
+        self.family = family
+        self.curvature = curvature
+        self.bound = bound
+        self.inputs = inputs
+        self.aggregation = aggregation
+        self.search = search
+        self.connectivity = connectivity
+        self.max_group_size = max_group_size
+        self.n_groups = n_groups
+        self.scale = scale
+        self.signs = signs
+        self.groups = groups
+        self.keep = keep
+        self.separate = separate
+        self.missing = missing
+        self.target_weights = target_weights
+        self.engine = engine
+        self.memory = memory
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> Self:
+        """Learn which features to aggregate.
+
+        Parameters
+        ----------
+        X : array-like, sparse array, data frame or xarray field, (n_samples, n_features)
+            Sparse for the aggregations "mean" and "sum", unless the bound is "fitted".
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Numbers, labels or counts, as the family asks.
+        sample_weight : array-like of shape (n_samples,), optional
+            How many times each row counts: 0 as if it were not there, 2 as if it were there twice.
+        offset : array-like of shape (n_samples,), optional
+            What is known of the linear predictor, with a coefficient of 1. For a tolerance that
+            is a word, or for ``bound="fitted"``.
+        exposure : array-like of shape (n_samples,), optional
+            What counts are proportional to, such as inhabitants or hours: an offset of its log.
+        """
+        self._learn(X, y, Given(sample_weight, offset=offset, exposure=exposure))
+        return self
+
+    @property
+    def _by_row(self) -> bool:
+        return self.bound == "fitted"
+
+    def _targets(self, y: Any) -> Targets:
+        checked_word("bound", self.bound, ["general", "bivariate", "fitted"])
+        checked_curvature(self.curvature)
+        return family_targets(y, checked_family(self.family))
+
+    def _worked(self, targets: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray | None]:
+        if rows.offset is None or self._by_row:
+            return targets, rows.weights
+        if not isinstance(self.tolerance, str) or targets.shape[1] > 1:
+            what = "a tolerance that is a number" if targets.shape[1] == 1 else "several targets"
+            raise ValueError(f"offset and exposure with {what} need bound='fitted'.")
+        family = checked_family(self.family)
+        return working_target(family, targets, rows.offset[:, None], rows.weights)
+
+    def _criterion(self, prepared: Prepared, number: int, level: float) -> Criterion:
+        family, at = checked_family(self.family), checked_curvature(self.curvature)
+        if self._by_row:
+            kind = FittedParsimony if isinstance(self.tolerance, str) else Fitted
+            return kind(family, level)
+        if isinstance(self.tolerance, str):
+            return Parsimony(level)
+        check_rows_counted(prepared.n, prepared.rows.weights)
+        target = prepared.targets[:, [number]]
+        _, centre, spread = standardised(target, weights=prepared.rows.weights)
+        return GenLin(level, family.curvature(float(centre[0]), float(spread[0]), at), self.bound)
+
+    def _all_together(self, targets: FloatArray, rows: Rows, weights: Any) -> list[Block]:
+        if rows.offset is None or not self._by_row:
+            return super()._all_together(targets, rows, weights)
+        family, offset = checked_family(self.family), rows.offset[:, None]
+        return [working_target(family, target[:, None], offset, weights) for target in targets.T]
+
+    def _pricing(self, prepared: Prepared, number: int, tolerance: float) -> Criterion:
+        if self._by_row:
+            return Fitted(checked_family(self.family), tolerance)
+        return NonLin(tolerance)

@@ -1,0 +1,168 @@
+"""The linear ancestor: bias paid against variance saved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+from sklearn.utils.validation import column_or_1d
+
+from coterie.criteria import (
+    Criterion,
+    Lin,
+)
+from coterie.estimators._base import Reducer, SearchName
+from coterie.estimators._prepared import Prepared
+from coterie.estimators._rows import Given
+from coterie.estimators._targets import (
+    Targets,
+    numeric_targets,
+)
+
+
+class LinCFA(Reducer):
+    """Group features while their linear model gains (regression, no tolerance).
+
+    A candidate joins a group if the two are correlated enough for the difference of their
+    coefficients: the bias paid is no more than the variance saved. Choose this one to keep
+    many small groups, or as the ancestor to compare with.
+
+    Parameters
+    ----------
+    inputs : None, callable or transformer, default=None
+        What is grouped: the features; a function of them, such as ``np.square``; or the
+        output of a scikit-learn transformer, which is cloned and fitted.
+    aggregation : str or callable, default="mean"
+        What replaces a group: "mean", "sum", "sum_of_squares", "norm", "max", "min",
+        "median", "principal" (first principal component), or a function from an array of
+        shape (n, m) to n values that does not depend on the order of the m columns.
+    search : {"forward", "restart", "best"}, default="restart"
+        The order of questions, as in :class:`NonLinCFA`.
+    connectivity : sparse array of shape (n_inputs, n_inputs) or None, default=None
+        Graph of neighbours: a candidate must touch a member of the group.
+    max_group_size : int or None, default=None
+        Largest number of members of a group.
+    scale : bool, default=False
+        Whether to standardise the inputs on the training rows first.
+    signs : bool, default=False
+        Whether a candidate may join with a minus, as in :class:`NonLinCFA`.
+    groups : list of lists of columns or None, default=None
+        Groups to begin with, as in :class:`NonLinCFA`.
+    keep : list of columns or None, default=None
+        Inputs that stay alone.
+    separate : list of lists of columns or None, default=None
+        Inputs of different lists never share a group.
+    missing : {"error", "pairwise"}, default="error"
+        What gaps (NaN) in X mean. "error": they are refused. "pairwise": each question is asked of
+        the rows that have both the group and the candidate, at least 30 or half of them, and an
+        aggregate is that of the members that have a value. Only safe where what is missing has
+        nothing to do with the target.
+    engine : {"auto", "gram", "columns"}, default="auto"
+        How covariances are found, as in :class:`NonLinCFA`.
+    memory : float or None, default=None
+        Bytes that a matrix of covariances may take. None: half the memory of the machine.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_inputs,)
+        The group of each input; groups are numbered in order of their first member.
+    groups_ : list of ndarray
+        The members of each group.
+    n_groups_ : int
+        Number of groups, and of columns after ``transform``.
+    signs_ : ndarray of shape (n_inputs,)
+        -1 for an input that joined with a minus, seen from the first of its group; else 1.
+    trace_ : record array
+        Every decision, in order: group, candidate, price, allowance, accepted. With
+        ``search="best"``, every merge, and the refusals that ended each group.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X had names that are all text.
+
+    See Also
+    --------
+    NonLinCFA : Without the assumption of a linear relation.
+
+    References
+    ----------
+    Bonetti, Metelli, Restelli (2023): Interpretable linear dimensionality reduction based on
+    bias-variance analysis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import LinCFA
+    >>> rng = np.random.default_rng(2)
+    >>> warm, dry = rng.normal(size=(2, 200, 1))
+    >>> X = np.hstack([warm, warm, dry, dry]) + 0.1 * rng.normal(size=(200, 4))
+    >>> y = (3 * warm - dry).ravel() + rng.normal(size=200)
+    >>> LinCFA().fit(X, y).labels_
+    array([0, 0, 1, 1])
+    """
+
+    _takes_several_targets = False
+
+    def __init__(
+        self,
+        *,
+        inputs: Any = None,
+        aggregation: str | Callable[[Any], Any] = "mean",
+        search: SearchName = "restart",
+        connectivity: Any = None,
+        max_group_size: int | None = None,
+        scale: bool = False,
+        signs: bool = False,
+        groups: Any = None,
+        keep: Any = None,
+        separate: Any = None,
+        missing: Literal["error", "pairwise"] = "error",
+        engine: Literal["auto", "gram", "columns"] = "auto",
+        memory: float | None = None,
+    ) -> None:
+        self.inputs = inputs
+        self.aggregation = aggregation
+        self.search = search
+        self.connectivity = connectivity
+        self.max_group_size = max_group_size
+        self.scale = scale
+        self.signs = signs
+        self.groups = groups
+        self.keep = keep
+        self.separate = separate
+        self.missing = missing
+        self.engine = engine
+        self.memory = memory
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn which features to aggregate.
+
+        Parameters
+        ----------
+        X : array-like, sparse array, data frame or xarray field, (n_samples, n_features)
+            Sparse for the aggregations "mean" and "sum".
+        y : array-like of shape (n_samples,)
+            Numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+            How many times each row counts: 0 as if it were not there, 2 as if it were there twice.
+        """
+        self._learn(X, y, Given(sample_weight))
+        return self
+
+    def _targets(self, y: Any) -> Targets:
+        return Targets(numeric_targets(column_or_1d(y, warn=True), "LinCFA"))
+
+    def _level(self, prepared: Prepared) -> float:
+        if prepared.n < 4:
+            raise ValueError(
+                f"LinCFA estimates noise with n_samples - 3 degrees of freedom and got "
+                f"{prepared.n:g} samples. Use NonLinCFA(cv=None) instead."
+            )
+        return math.nan
+
+    def _criterion(self, prepared: Prepared, number: int, level: float) -> Criterion:
+        return Lin()
+
+    def _pricing(self, prepared: Prepared, number: int, tolerance: float) -> Criterion:
+        return Lin()
