@@ -210,7 +210,7 @@ def look(sums: Sums, group: Group, column: int, out: FloatArray) -> None:
         for b in range(len(out)):
             out[b] = group.total[b, column]
         return
-    number = column - (len(sums.columns) - len(sums.targets))
+    number = column - len(sums.features)
     for b in range(len(out)):
         batch = slice(sums.edges[b], sums.edges[b + 1])
         if number >= 0:
