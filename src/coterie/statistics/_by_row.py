@@ -116,10 +116,6 @@ class GapEvidence:
         self._by_row, self._rows = by_row, rows
         self.alone, self.joined = by_row.alone, by_row.joined
 
-    def aimed_at(self, target: FloatArray) -> GapEvidence:
-        """The same evidence about another target."""
-        return GapEvidence(self._by_row.aimed_at(target), self._rows)
-
     def pairs(self, group: RowGroup, candidates: IntArray) -> PairMoments:
         """Moments of the group with each candidate."""
         return moments_within(self._by_row.pairs(group, candidates), self._rows)
