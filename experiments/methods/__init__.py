@@ -1,0 +1,33 @@
+"""Ways to fewer columns: coterie's own, the paper's baselines and other libraries'."""
+
+from experiments.methods._classic import CLASSIC
+from experiments.methods._ours import OURS
+from experiments.methods._peers import PEERS
+from experiments.methods._reduction import (
+    FloatArray,
+    IntArray,
+    Method,
+    Reduction,
+    Setting,
+    Task,
+    Unavailable,
+)
+from experiments.methods._wrapper import ForwardSelection
+
+METHODS: dict[str, Method] = {
+    **OURS,
+    "forward selection": ForwardSelection(),
+    **CLASSIC,
+    **PEERS,
+}
+
+__all__ = [
+    "METHODS",
+    "FloatArray",
+    "IntArray",
+    "Method",
+    "Reduction",
+    "Setting",
+    "Task",
+    "Unavailable",
+]

@@ -1,0 +1,75 @@
+"""The methods that coterie is compared with, by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from sklearn.linear_model import LogisticRegressionCV, RidgeCV
+
+from experiments.methods._peers_common import selection
+from experiments.methods._peers_groups import SortedL1, VarClus, Ward
+from experiments.methods._peers_projection import PartialLeastSquares, SupervisedUMAP
+from experiments.methods._peers_selection import (
+    First,
+    Lasso,
+    Uncorrelated,
+    by_f_test,
+    by_fastcan,
+    by_forest,
+)
+from experiments.methods._reduction import FloatArray, Method, Reduction, Setting, Task
+
+
+@dataclass(frozen=True)
+class AllColumns:
+    """Every feature as it is."""
+
+    model: ClassVar[None] = None
+
+    def settings(self, task: Task, n_samples: int, n_features: int) -> list[Setting]:
+        return [{}]
+
+    def reductions(
+        self, X: FloatArray, y: FloatArray, task: Task, settings: list[Setting]
+    ) -> list[Reduction]:
+        return [selection(np.arange(X.shape[1]), X.shape[1]) for _ in settings]
+
+
+@dataclass(frozen=True)
+class RidgeOnAllColumns:
+    """Every feature, before a model that shrinks instead of the common one."""
+
+    settings = AllColumns.settings
+    reductions = AllColumns.reductions
+
+    def model(self, task: Task) -> RidgeCV | LogisticRegressionCV:
+        """What follows standardised columns; it tunes its own penalty."""
+        if task == "regression":
+            return RidgeCV(alphas=np.logspace(-3, 5, 25))
+        # Its own score is what it is tuned by, and every other model's is accuracy.
+        return LogisticRegressionCV(
+            Cs=np.logspace(-4, 3, 8),
+            l1_ratios=(0.0,),
+            scoring="accuracy",
+            max_iter=2000,
+            use_legacy_attributes=False,
+        )
+
+
+PEERS: dict[str, Method] = {
+    "FeatureAgglomeration": Ward(),
+    "PLS": PartialLeastSquares(),
+    "SelectKBest": First(by_f_test),
+    "lasso": Lasso(),
+    "SLOPE": SortedL1("bh"),
+    "OSCAR": SortedL1("oscar"),
+    "SmartCorrelatedSelection": Uncorrelated(),
+    "VarClusHi": VarClus(),
+    "fastcan": First(by_fastcan, beyond_rows=False),
+    "random forest": First(by_forest),
+    "UMAP": SupervisedUMAP(),
+    "ridge on all columns": RidgeOnAllColumns(),
+    "all columns": AllColumns(),
+}
