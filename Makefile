@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: help demo test check bench pictures clean
+.PHONY: help demo test check quick reproduce bench pictures clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
@@ -21,11 +21,21 @@ demo: $(READY)  ## group the features of two problems and compare with PCA and W
 test: $(READY)  ## all tests, the paper's tables included
 	$(BIN)/python -m pytest -n auto -q
 
-check: $(READY)  ## all tests, types and lint
+check: $(READY)  ## all tests, types and lint, and a share of the paper's tables
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n auto -q
+	$(MAKE) quick
+
+quick: $(READY)  ## a share of the paper's tables in a minute or two; fails where a number is not met
+	rm -rf build/quick
+	$(BIN)/python -m experiments run --quick --into build/quick
+	$(BIN)/python -m experiments check --into build/quick
+
+reproduce: $(READY)  ## all tables and figures of the paper and the comparison, into reproduced/
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[experiments]'
+	$(BIN)/python -m experiments run
 
 bench: $(READY)  ## measure speed and memory beside peers; writes benchmarks/results
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'

@@ -1,12 +1,12 @@
 """Which question for classes, counts and several targets? Trials on real and known problems.
 
-    python experiments/targets.py fitted --data FOLDER
-    python experiments/targets.py agree --data FOLDER
-    python experiments/targets.py several --data FOLDER
-    python experiments/targets.py information
+    python -m experiments.targets fitted [--data FOLDER]
+    python -m experiments.targets agree [--data FOLDER]
+    python -m experiments.targets several [--data FOLDER]
+    python -m experiments.targets information
 
-FOLDER holds one Parquet file per data set, the target last. Each writes a table,
-results/targets_NAME.csv, one row per fit.
+FOLDER holds the real data, see data.toml. Each writes a table, results/targets_NAME.csv, one row
+per fit.
 """
 
 from __future__ import annotations
@@ -22,12 +22,10 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from scipy.stats import spearmanr
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
 from sklearn.metrics import d2_log_loss_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tolerance import load, splits
 
 from coterie import GenLinCFA, GenLinCFACV, MutualCFA, NonLinCFA
 from coterie.aggregations import AGGREGATIONS
@@ -39,6 +37,7 @@ from coterie.gathering import Asked, Means, gathered
 from coterie.grouping import MergeQuestion
 from coterie.statistics import RowSets
 from coterie.values import Verdict
+from experiments.data import data_folder, fair_problem
 
 HERE = Path(__file__).parent
 DATA = {
@@ -64,14 +63,10 @@ def problem(folder: Path, name: str, number: int):
     if name == "paper's classes":
         X, y = make_paper_data(100, noise=10)
         return paper_trial(X, (y >= 0).astype(float), number)
-    X, y = load(folder, name)
+    X, X_test, *targets, _, _ = fair_problem(name, number, folder)
     if name.startswith("count_"):
-        y = np.round(np.expm1(y))
-    task = "classes" if DATA[name] == "bernoulli" else "numbers"
-    task = "in time" if name == "count_flu_bybw" else task
-    train, test = splits(X, y, task)[number]
-    prepare = make_pipeline(SimpleImputer(), StandardScaler()).fit(X[train])
-    return prepare.transform(X[train]), prepare.transform(X[test]), y[train], y[test]
+        targets = [np.round(np.expm1(y)) for y in targets]
+    return X, X_test, *targets
 
 
 def scored(Z_train, Z_test, y_train, y_test, family: str) -> dict[str, float]:
@@ -173,11 +168,8 @@ def several_problem(folder: Path, name: str, number: int):
         effects = rng.normal(size=(6, n_targets)) * (rng.random((6, n_targets)) < 0.4)
         Y = factors @ effects + rng.normal(size=(1200, n_targets))
         return X[:200], X[200:], Y[:200], Y[200:]
-    X, y = load(folder, name)
-    train, test = splits(X, y, "classes")[number]
-    scale = StandardScaler().fit(X[train])
-    labels = np.array(["a", "b", "c"])[y.astype(int)]
-    return scale.transform(X[train]), scale.transform(X[test]), labels[train], labels[test]
+    X, X_test, *targets, _, _ = fair_problem(name, number, folder)
+    return X, X_test, *(np.array(["a", "b", "c"])[y.astype(int)] for y in targets)
 
 
 def several(folder: Path) -> Iterator[dict[str, object]]:
@@ -269,7 +261,7 @@ def main() -> None:
     parser.add_argument("trial", choices=trials)
     parser.add_argument("--data", type=Path)
     given = parser.parse_args()
-    table = pd.DataFrame(trials[given.trial](given.data))
+    table = pd.DataFrame(trials[given.trial](data_folder(given.data)))
     table.to_csv(HERE / "results" / f"targets_{given.trial}.csv", index=False, float_format="%.5g")
     numbers = table.drop(columns="split", errors="ignore")
     by = [key for key in ("problem", "rule") if key in table]

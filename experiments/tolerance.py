@@ -1,11 +1,11 @@
 """Which automatic tolerance? Trials on real data, the paper's problems and known groups.
 
-    python experiments/tolerance.py known
-    python experiments/tolerance.py paper
-    python experiments/tolerance.py real --data FOLDER
+    python -m experiments.tolerance known
+    python -m experiments.tolerance paper
+    python -m experiments.tolerance real [--data FOLDER]
 
-FOLDER holds one Parquet file per data set, the target last. Each writes a table of scores and
-numbers of columns, results/NAME.csv, one row per fit.
+FOLDER holds the real data, see data.toml. Each writes a table of scores and numbers of columns,
+results/NAME.csv, one row per fit.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from sklearn.cluster import FeatureAgglomeration
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.feature_selection import SelectKBest, f_classif, f_regression
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import LabelBinarizer, StandardScaler
 
 from coterie import GenLinCFA, NonLinCFA
 from coterie.datasets import make_paper_data, paper_trial
+from experiments.data import Problem, data_folder, descriptions, fair_problem
+from experiments.protocols import SIZES, inner
 
 HERE = Path(__file__).parent
 PAPER = HERE.parent / "tests" / "data" / "paper_synthetic.json"
@@ -47,21 +47,7 @@ RULES = {
     for search in ("restart", "best")
     for signs in (False, True)
 }
-SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50)
-DATA = {
-    "bankruptcy_polish_1year": "classes",
-    "climate_pacific_winds_soi": "in time",
-    "count_crime_murders": "numbers",
-    "count_flu_bybw": "in time",
-    "finance_fundamentals": "numbers",
-    "gene_golub38": "classes",
-    "gene_prostate102": "classes",
-    "ir_coffee_origin": "classes",
-    "nir_fruit": "classes",
-    "nir_gasoline": "numbers",
-    "nir_tecator_fat": "numbers",
-    "parkinson_speech_subjects": "classes",
-}
+DATA = [name for name, known in descriptions().items() if known.sha256]
 
 
 # Three groups of ten features each, unless said otherwise.
@@ -169,31 +155,6 @@ def ours_on_paper(name, setting, trial) -> Iterator[dict[str, object]]:
         yield {"problem": name, "rule": rule, "score": score, "columns": reducer.n_groups_}
 
 
-def load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    frame = pd.read_parquet(folder / f"{name}.parquet")
-    X, y = frame.drop(columns="target").to_numpy(float), frame["target"].to_numpy(float)
-    if name.startswith("count_"):
-        y = np.log1p(y)
-    if name == "count_flu_bybw":
-        X = np.log1p(X)
-    if name == "bankruptcy_polish_1year":
-        # As in the paper: 813 of the others beside the 271 bankrupt.
-        others = np.random.default_rng(0).choice(np.flatnonzero(y == 0), 813, replace=False)
-        rows = np.sort(np.concatenate([others, np.flatnonzero(y == 1)]))
-        X, y = X[rows], y[rows]
-    return X, y
-
-
-def splits(X: np.ndarray, y: np.ndarray, task: str) -> list[tuple[np.ndarray, np.ndarray]]:
-    if task == "in time":
-        # The last five years (or seasons), each after all that came before.
-        step = 12 if len(y) < 200 else 52
-        ends = len(y) - step * np.arange(5, 0, -1)
-        return [(np.arange(end), np.arange(end, end + step)) for end in ends]
-    splitter = StratifiedShuffleSplit if task == "classes" else ShuffleSplit
-    return list(splitter(5, test_size=0.25, random_state=0).split(X, y))
-
-
 class Partial(PLSRegression):
     """PLS as a transformer of X alone, for classes too."""
 
@@ -214,7 +175,7 @@ class PartialForClasses(Partial):
 
 
 def peers(task: str) -> dict[str, object]:
-    for_classes = task == "classes"
+    for_classes = task == "classification"
     return {
         "PCA": PCA(random_state=0),
         "FeatureAgglomeration": FeatureAgglomeration(),
@@ -233,22 +194,21 @@ def of_size(reducer, size: int):
 
 def model_behind(reducer, task: str):
     """The same plain model behind every reducer."""
-    model = LogisticRegression(max_iter=2000) if task == "classes" else LinearRegression()
+    model = LogisticRegression(max_iter=2000) if task == "classification" else LinearRegression()
     return make_pipeline(reducer, StandardScaler(), model)
 
 
-def tuned(reducer, X, y, task: str) -> int:
+def tuned(reducer, problem: Problem) -> int:
     """The size with the best score in five inner folds."""
-    folds = KFold(5) if task == "in time" else KFold(5, shuffle=True, random_state=0)
-    if task == "classes":
-        folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    inner = list(folds.split(X, y))
-    sizes = [size for size in SIZES if size <= min(X.shape[1], len(X) * 4 // 5 - 2)]
+    n_samples, n_features = problem.X_train.shape
+    sizes = [size for size in SIZES if size <= min(n_features, n_samples * 4 // 5 - 2)]
     scores = [
         np.mean(
             [
-                model_behind(of_size(reducer, size), task).fit(X[i], y[i]).score(X[j], y[j])
-                for i, j in inner
+                model_behind(of_size(reducer, size), part.task)
+                .fit(part.X_train, part.y_train)
+                .score(part.X_test, part.y_test)
+                for part in inner(problem)
             ]
         )
         for size in sizes
@@ -265,24 +225,21 @@ def per_class(parameters: dict[str, object], y: np.ndarray) -> list[tuple[object
 
 def real_split(folder: Path, name: str, number: int) -> list[dict[str, object]]:
     warnings.simplefilter("ignore")
-    task = DATA[name]
-    X, y = load(folder, name)
-    train, test = splits(X, y, task)[number]
-    prepare = make_pipeline(SimpleImputer(), StandardScaler()).fit(X[train])
-    X, results = prepare.transform(X), []
+    problem, results = fair_problem(name, number, folder), []
+    X, X_test, y, y_test, task, _ = problem
     for rule, parameters in RULES.items():
         start = time.perf_counter()
-        reducers = [reducer.fit(X[train], t) for reducer, t in per_class(parameters, y[train])]
-        Z = np.hstack([reducer.transform(X) for reducer in reducers])
+        reducers = [reducer.fit(X, t) for reducer, t in per_class(parameters, y)]
+        Z, Z_test = (np.hstack([r.transform(rows) for r in reducers]) for rows in (X, X_test))
         seconds = time.perf_counter() - start
-        score = model_behind(None, task).fit(Z[train], y[train]).score(Z[test], y[test])
+        score = model_behind(None, task).fit(Z, y).score(Z_test, y_test)
         results.append({"rule": rule, "score": score, "columns": Z.shape[1], "seconds": seconds})
     for rule, peer in peers(task).items():
         start = time.perf_counter()
-        size = tuned(peer, X[train], y[train], task)
-        model = model_behind(of_size(peer, size), task).fit(X[train], y[train])
+        size = tuned(peer, problem)
+        model = model_behind(of_size(peer, size), task).fit(X, y)
         seconds = time.perf_counter() - start
-        score = model.score(X[test], y[test])
+        score = model.score(X_test, y_test)
         results.append({"rule": rule, "score": score, "columns": size, "seconds": seconds})
     return [{"problem": name} | result for result in results]
 
@@ -300,9 +257,10 @@ def main() -> None:
     parser.add_argument("trial", choices=["known", "paper", "real"])
     parser.add_argument("--data", type=Path, help="folder of the real data")
     options = parser.parse_args()
-    if options.trial == "real" and options.data is None:
+    folder = data_folder(options.data)
+    if options.trial == "real" and folder is None:
         parser.error("real needs --data FOLDER")
-    runs = {"known": known, "paper": paper, "real": lambda: real(options.data)}
+    runs = {"known": known, "paper": paper, "real": lambda: real(folder)}
     results = pd.DataFrame(runs[options.trial]())
     results.to_csv(HERE / "results" / f"{options.trial}.csv", index=False, float_format="%.6g")
     means = results.groupby(["problem", "rule"], sort=False).mean(numeric_only=True).reset_index()

@@ -69,8 +69,10 @@ def test_groups_and_scores_equal_those_of_the_authors(name, trial):
         if (name, trial, tolerance) == NOT_CONVERGED:
             continue
         is_regression = setting["task"] == "regression"
-        model = LinearRegression() if is_regression else LogisticRegression()
+        # When the paper was written, scikit-learn summed the loss over rows; now it is their mean.
+        as_then = LogisticRegression(tol=1e-4 / len(y_train))
+        model = LinearRegression() if is_regression else as_then
         model.fit(fitted.transform(X_train), y_train)
         score = model.score(fitted.transform(X_test), y_test)
-        within = 1e-9 if is_regression else 0.002 + 1e-12
+        within = 1e-9 if is_regression else 0.001 + 1e-12
         assert abs(score - published["score"][position]) <= within, tolerance

@@ -1,0 +1,79 @@
+"""The transcribed tables agree with themselves and with what the authors stored."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.comparison import QUANTITIES, published, same_in_print
+from experiments.trials import SELECTION, stored
+
+TABLES = {
+    "tab:linearResultsSynth": 20,
+    "tab:linearResultsSynthClass": 10,
+    "tab:quadrResultsSynth": 40,
+    "tab:quadraticResultsSynthClass": 20,
+    "text": 4,
+    "tab:realRes": 72,
+    "tab:realRes2": 54,
+    "tab:realRes_red": 16,
+    "tab:realRes2_red": 12,
+}
+KEYS = ["dataset", "method", "inputs", "aggregation", "tolerance"]
+
+
+@pytest.fixture(scope="module")
+def table():
+    return published()
+
+
+def test_every_cell_of_every_table_is_there_once(table):
+    assert table["table"].value_counts().to_dict() == TABLES
+    assert (
+        not table.duplicated(["table", *KEYS]).any()
+        or (
+            # Cells without a number are told apart by nothing but their method.
+            table[table.duplicated(["table", *KEYS])]["score"] == ""
+        ).all()
+    )
+
+
+def test_numbers_are_numbers_and_gaps_say_so(table):
+    for quantity in QUANTITIES:
+        is_gap = table[quantity] == ""
+        assert (table.loc[is_gap, "note"].str.contains("NA in the paper")).all()
+        assert np.isfinite(table.loc[~is_gap, quantity].astype(float)).all()
+    assert ((table["score"] == "") == (table["n_groups"] == "")).all()
+
+
+def test_printed_means_are_those_the_authors_stored_but_for_the_known_errata(table):
+    means = stored()
+    means = means[means["trial"].isna() & (means["method"] != SELECTION)].set_index(KEYS)
+    rows = table[table["dataset"].str.match("lin-|quad-")]
+    wrong = []
+    for row in rows.to_dict("records"):
+        tolerance = row["corrected_tolerance"] or row["tolerance"]
+        mean = means.loc[(*(row[key] for key in KEYS[:-1]), tolerance)]
+        assert float(row["n_groups"]) == mean["n_groups"]
+        if not same_in_print(mean["score"], row["score"]):
+            assert same_in_print(mean["score"], row["corrected_score"])
+            wrong.append((row["dataset"], row["aggregation"]))
+    assert set(wrong) == {("quad-100-reg", "sum_of_squares")}
+    assert len(rows) == 94
+
+
+def test_shortened_tables_repeat_the_full_ones(table):
+    full = table[table["table"].isin(["tab:realRes", "tab:realRes2"])].set_index(KEYS)
+    short = table[table["table"].str.endswith("_red") & (table["score"] != "")]
+    for row in short.to_dict("records"):
+        there = full.loc[tuple(row[key] for key in KEYS)]
+        assert float(there["score"]) == float(row["score"])
+        assert there["n_groups"] == (row["corrected_n_groups"] or row["n_groups"])
+
+
+def test_stored_curves_have_fifty_sizes_and_five_trials():
+    curves = stored()
+    curves = curves[curves["method"] == SELECTION]
+    assert curves["dataset"].nunique() == 8
+    assert (curves.groupby(["dataset", "trial"], dropna=False).size() == 50).all()
+    assert curves["trial"].nunique() == 5
+    assert pd.Series(curves["n_groups"].unique()).between(1, 50).all()

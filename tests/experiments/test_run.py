@@ -1,0 +1,186 @@
+"""Plans become jobs, jobs become lines, and a run that was stopped goes on."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from experiments import results
+from experiments.__main__ import main
+from experiments.data import descriptions
+from experiments.methods import METHODS
+from experiments.plans import PROTOCOLS, read_plan, read_plans
+from experiments.run import expected, run
+
+PLAN = """
+title = "A small one"
+rows = "synthetic"
+model = "plain"
+
+[all]
+datasets = ["lin-100-reg"]
+trials = 2
+
+[[runs]]
+methods = ["LinCFA"]
+quick = { trials = 1 }
+
+[[runs]]
+methods = ["GenLinCFA"]
+tolerances = [0.79, 0.8]
+options = { inputs = "x**2" }
+
+[[runs]]
+methods = ["PCA"]
+label = "components"
+protocols = ["sizes"]
+trials = 1
+"""
+
+
+@pytest.fixture
+def plan(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(PLAN, encoding="utf-8")
+    return read_plan(path)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "out" / "results.csv"
+
+
+def without_seconds(lines):
+    return [{k: v for k, v in line.items() if k != "seconds"} for line in lines]
+
+
+def test_a_plan_stands_for_all_combinations(plan):
+    jobs = list(plan.jobs())
+    assert len(jobs) == 2 + 2 * 2 + 1
+    assert len({job.key for job in jobs}) == len(jobs)
+    assert jobs[2].options == {"inputs": "x**2", "tolerance": 0.79}
+    assert [job.label for job in jobs][-1] == "components"
+    assert [job.trial for job in plan.jobs(quick=True)] == [0]
+
+
+def test_words_that_a_plan_does_not_have_are_named(tmp_path):
+    path = tmp_path / "wrong.toml"
+    path.write_text(PLAN.replace("tolerances", "tolerence"), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"wrong\.toml: a run has no 'tolerence'"):
+        read_plan(path)
+    path.write_text(PLAN.replace('["sizes"]', '["size"]'), encoding="utf-8")
+    with pytest.raises(ValueError, match="there is no protocol 'size'"):
+        read_plan(path)
+
+
+def test_the_plans_name_what_there_is():
+    synthetic = {
+        f"{r}-{d}-{t}" for r in ("lin", "quad") for d in (100, 1000) for t in ("reg", "cls")
+    }
+    real = set(descriptions()) | {"climate_class", "climate2_class"}
+    keys = set()
+    for plan in read_plans():
+        for job in plan.jobs():
+            assert job.method in METHODS
+            assert job.dataset in (synthetic if plan.rows == "synthetic" else real)
+            assert job.protocol in PROTOCOLS
+            assert job.key not in keys
+            keys.add(job.key)
+        assert {job.key for job in plan.jobs(quick=True)} <= keys
+
+
+def test_lines_are_tidy_and_complete(plan, path):
+    found = run([plan], path, None, n_jobs=1)
+    with path.open(encoding="utf-8") as file:
+        assert next(csv.reader(file)) == list(results.COLUMNS)
+    frame = results.as_frame(found)
+    assert set(frame["method"]) == {"LinCFA", "GenLinCFA", "components"}
+    assert frame["score"].between(-1, 1).all()
+    curve = frame[frame["protocol"] == "sizes"]
+    assert curve["n_groups"].tolist() == list(range(1, 51))
+    (best,) = frame[(frame["method"] == "components") & (frame["protocol"] == "paper")]["score"]
+    assert best == curve["score"].max()
+    assert frame["version"].nunique() == 1
+    assert (frame["seconds"] > 0).all()
+
+
+def test_a_run_goes_on_where_it_stopped(plan, path):
+    whole = run([plan], path, None, n_jobs=1)
+    text = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    for kept in (1, 2, 5, len(text) - 1):
+        # The last line was being written when the run was stopped.
+        path.write_text("".join(text[:kept]) + text[kept][: len(text[kept]) // 2], encoding="utf-8")
+        assert without_seconds(run([plan], path, None, n_jobs=1)) == without_seconds(whole)
+
+
+def test_what_is_done_is_not_done_again(plan, path, monkeypatch):
+    run([plan], path, None, n_jobs=1)
+    before = path.read_text(encoding="utf-8")
+    monkeypatch.setattr("experiments.run.did", lambda job, folder: pytest.fail("did it again"))
+    run([plan], path, None, n_jobs=1)
+    assert path.read_text(encoding="utf-8") == before
+
+
+def test_two_at_a_time_give_the_same_lines(plan, path):
+    alone = run([plan], path, None, n_jobs=1)
+    both = run([plan], path.with_name("both.csv"), None, n_jobs=2)
+    assert without_seconds(alone) == without_seconds(both)
+
+
+def test_missing_data_and_methods_leave_a_reason_and_the_rest_runs(tmp_path, path):
+    plan_path = tmp_path / "some.toml"
+    some = PLAN.replace('rows = "synthetic"', 'rows = "fair"')
+    some = some.replace('"lin-100-reg"', '"nir_tecator_fat", "nir_gasoline"')
+    plan_path.write_text(some.replace('["PCA"]', '["NCA"]'), encoding="utf-8")
+    found = run([read_plan(plan_path)], path, tmp_path, n_jobs=1)
+    scored = [line for line in found if line["score"]]
+    assert {line["dataset"] for line in scored} == {"nir_tecator_fat"}
+    reasons = {(line["dataset"], line["method"]): line["note"] for line in found if line["note"]}
+    assert reasons["nir_tecator_fat", "components"] == "needs classes"
+    assert "nir_gasoline.parquet is not there" in reasons["nir_gasoline", "LinCFA"]
+    # Once for all trials, and tried again the next time.
+    assert len([line for line in found if line["note"]]) == 1 + 4
+    keys = set(map(results.key_of, found))
+    assert not any(line["note"] for line in results.without_failures_of(keys, found))
+    assert results.without_failures_of(set(), found) == found
+
+
+def test_the_time_that_a_run_takes_is_that_of_the_last(plan):
+    (job, *_) = plan.jobs()
+    line = dict(zip(results.KEY, job.key, strict=True)) | {"seconds": "7"}
+    assert expected([job], [line])[job.key] == pytest.approx(7.1)
+
+
+def test_the_command_says_what_is_wrong(capsys, tmp_path):
+    with pytest.raises(SystemExit) as stop:
+        main(["run", "tables"])
+    assert stop.value.code == 2
+    assert "There is no plan 'tables'; there are beyond," in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["check", "--into", str(tmp_path / "nowhere")])
+    assert "is not there: python -m experiments run" in capsys.readouterr().err
+
+
+def test_the_command_lists_the_plans(capsys):
+    assert main(["plans"]) == 0
+    said = capsys.readouterr().out
+    assert all(plan.title in said for plan in read_plans())
+
+
+def test_scores_keep_the_digits_that_are_compared(plan, path):
+    found = run([plan], path, None, n_jobs=1, quick=True)
+    assert np.isclose(float(found[0]["score"]), 0.8676786606323242, rtol=1e-9)
+
+
+def test_a_method_that_breaks_does_not_stop_the_others(plan, path, monkeypatch, capsys):
+    class Broken:
+        def settings(self, task, n_samples, n_features):
+            raise ZeroDivisionError("no way")
+
+    monkeypatch.setitem(METHODS, "PCA", Broken())
+    found = run([plan], path, None, n_jobs=1)
+    (broken,) = (line for line in found if line["note"])
+    assert broken["note"] == "failed: ZeroDivisionError: no way"
+    assert sum(bool(line["score"]) for line in found) == 6
+    assert main(["check", "--into", str(path.parent)]) == 1
+    assert "components, trial 0: failed: ZeroDivisionError" in capsys.readouterr().out
