@@ -14,9 +14,19 @@ PRIOR = 0.5
 
 
 def scores(results: pd.DataFrame, plan: str = "beyond") -> pd.DataFrame:
-    """Mean score over trials, data sets by methods; gaps where a method did not run."""
+    """Scores, data sets and trials by methods; gaps where a method did not run.
+
+    Below 0, where the mean of y would do better, nobody uses a model: how far below is of no
+    account, and a score counts as 0.
+    """
     runs = _honest(results, plan)
-    return runs.pivot_table(index="dataset", columns="method", values="score", aggfunc="mean")
+    runs = runs.assign(score=runs["score"].clip(lower=0))
+    return runs.pivot_table(index=["dataset", "trial"], columns="method", values="score")
+
+
+def by_data_set(table: pd.DataFrame | pd.Series) -> pd.DataFrame | pd.Series:
+    """Means over the trials of each data set, of what there is."""
+    return table.groupby(level="dataset").mean()
 
 
 def measures(results: pd.DataFrame, plan: str = "beyond") -> pd.DataFrame:
@@ -29,10 +39,10 @@ def measures(results: pd.DataFrame, plan: str = "beyond") -> pd.DataFrame:
 def ranks(table: pd.DataFrame) -> pd.DataFrame:
     """Mean rank of each method over the data sets it ran on (1 is best), and how many these are.
 
-    Methods that did not run on a data set have no rank there: the others move up.
+    Ranks are those among the methods that ran on the same trial, averaged over its data set first.
     """
-    by_data_set = table.rank(axis=1, ascending=False)
-    ranked = pd.DataFrame({"rank": by_data_set.mean(), "datasets": table.notna().sum()})
+    ranks = by_data_set(table.rank(axis=1, ascending=False))
+    ranked = pd.DataFrame({"rank": ranks.mean(), "datasets": ranks.notna().sum()})
     return ranked.sort_values("rank")
 
 
@@ -65,10 +75,10 @@ def probabilities(
 
 
 def against_each(table: pd.DataFrame, chosen: str, *, alike: float = ALIKE) -> pd.DataFrame:
-    """The chosen method against every other, on the data sets both ran on."""
+    """The chosen method against every other, on the trials both ran on."""
     rows = []
     for other in table.columns.drop(chosen):
-        differences = (table[chosen] - table[other]).dropna().to_numpy()
+        differences = by_data_set(table[chosen] - table[other]).dropna().to_numpy()
         if not len(differences):
             continue
         better, equal, worse = probabilities(differences, alike=alike)
@@ -88,6 +98,7 @@ def against_each(table: pd.DataFrame, chosen: str, *, alike: float = ALIKE) -> p
 
 def losses(table: pd.DataFrame, ours: list[str], *, alike: float = ALIKE) -> pd.DataFrame:
     """Data sets on which the best other method beats the best of ours by more than a hundredth."""
+    table = by_data_set(table)
     peers = table.columns.difference(ours)
     if table.empty or not len(peers) or not ours:
         return pd.DataFrame(columns=["dataset", "method", "score", "peer", "peer_score", "lost"])

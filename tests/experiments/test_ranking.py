@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.ranking import against_each, losses, probabilities, ranks, scores
+from experiments.ranking import against_each, by_data_set, losses, probabilities, ranks, scores
+from experiments.results import COLUMNS
 
 
 def brute_force(differences, alike, n_draws, rng):
@@ -58,7 +59,7 @@ TABLE = pd.DataFrame(
         "lasso": [0.8, 0.9, 0.705],
         "LDA": [np.nan, 0.95, np.nan],
     },
-    index=["a", "b", "c"],
+    index=pd.MultiIndex.from_product([["a", "b", "c"], [0]], names=["dataset", "trial"]),
 )
 
 
@@ -74,6 +75,14 @@ def test_methods_are_compared_on_common_data_sets():
     assert compared.loc["LDA", "datasets"] == 1
     assert compared.loc["lasso", "datasets"] == 3
     assert compared.loc["LDA", "difference"] == pytest.approx(-0.15)
+
+
+def test_methods_are_compared_on_common_trials():
+    index = pd.MultiIndex.from_product([["a"], range(3)], names=["dataset", "trial"])
+    table = pd.DataFrame({"long": [0.5, 0.6, 0.1], "short": [0.4, 0.7, np.nan]}, index=index)
+    (compared,) = against_each(table, "long").to_dict("records")
+    assert compared["difference"] == pytest.approx(0)
+    assert ranks(table).loc["short", "rank"] == 1.5
 
 
 def test_losses_are_more_than_a_hundredth():
@@ -95,4 +104,23 @@ def test_scores_are_means_of_honest_trials_of_the_plan():
     results = results.assign(dataset="a", method="lasso", inputs="x", aggregation="", tolerance="")
     others = ["n_groups", "seconds", "n_measured", "stability", "agreement"]
     table = scores(results.assign(**dict.fromkeys(others, "")))
-    assert table.loc["a", "lasso"] == pytest.approx(0.85)
+    assert by_data_set(table).loc["a", "lasso"] == pytest.approx(0.85)
+
+
+def test_scores_below_zero_count_as_zero():
+    rows = [
+        {
+            "plan": "beyond",
+            "protocol": "honest",
+            "dataset": "a",
+            "method": m,
+            "trial": t,
+            "score": s,
+        }
+        for m, both in (("first", (-300.0, 0.5)), ("second", (0.2, 0.4)))
+        for t, s in enumerate(both)
+    ]
+    results = pd.DataFrame([dict.fromkeys(COLUMNS, "") | row for row in rows])
+    table = by_data_set(scores(results))
+    assert table.loc["a", "first"] == 0.25
+    assert table.loc["a", "second"] == pytest.approx(0.3)
