@@ -34,7 +34,6 @@ quick: $(READY)  ## a share of the paper's tables in a minute or two; fails wher
 	$(BIN)/python -m experiments check --into build/quick
 
 reproduce: $(READY)  ## all tables and figures of the paper and the comparison, into reproduced/
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[experiments]'
 	$(BIN)/python -m experiments run
 
 bench: $(READY)  ## measure speed and memory beside peers; writes benchmarks/results

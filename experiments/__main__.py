@@ -12,12 +12,12 @@ import argparse
 import sys
 from pathlib import Path
 
+import pandas as pd
+
 from experiments import results
 from experiments.data import NoData, data_folder, descriptions, load
 from experiments.plans import Plan, read_plans
 from experiments.run import FAILED, KNOWN, expected, run
-
-HERE = Path(__file__).parent
 
 
 def options() -> argparse.ArgumentParser:
@@ -94,16 +94,16 @@ def main(words: list[str] | None = None) -> int:
     return 1 if failed else code
 
 
-def check(found) -> int:
+def check(found: pd.DataFrame) -> int:
     """Every number of the paper that can be met, is met."""
-    from experiments.checks import problems
+    from experiments.checks import n_compared, problems
 
     wrong = problems(found)
-    print("\n".join(wrong) or f"Every number compared agrees ({len(found)} lines).")
+    print("\n".join(wrong) or f"All of {n_compared(found)} numbers, trials and curves agree.")
     return 1 if wrong else 0
 
 
-def page(found, folder: Path) -> int:
+def page(found: pd.DataFrame, folder: Path) -> int:
     """The tables, the figures and the page."""
     from experiments.page import write_page
 

@@ -31,9 +31,8 @@ CLASSES = "_class"
 class NoData(Unavailable):
     """A data set is not there, or is not what was described."""
 
-    def __init__(self, name: str, what: str) -> None:
+    def __init__(self, what: str) -> None:
         super().__init__(f"{what}; experiments/data.toml says where to get it")
-        self.name = name
 
 
 class Problem(NamedTuple):
@@ -94,10 +93,11 @@ def load(name: str, folder: Path | None) -> tuple[pd.DataFrame, FloatArray]:
     frame = _frame(known, folder)
     if frame.shape != (known.rows, known.features + 1):
         raise NoData(
-            name,
             f"{name} should have {known.rows} rows and {known.features} features, "
-            f"got {frame.shape[0]} and {frame.shape[1] - 1}",
+            f"got {frame.shape[0]} and {frame.shape[1] - 1}"
         )
+    if "target" not in frame:
+        raise NoData(f"{name} has no column 'target'")
     X, y = frame.drop(columns="target").astype(float), frame["target"].to_numpy(float)
     return (
         np.log1p(X) if "features" in known.logarithm else X,
@@ -111,15 +111,17 @@ def _frame(known: Description, folder: Path | None) -> pd.DataFrame:
         if known.name == "nir_tecator_fat":
             X, y = load_tecator(return_X_y=True, as_frame=True)
             return X.assign(target=y)
-        raise NoData(known.name, f"{known.name}.parquet is not there")
+        raise NoData(f"{known.name}.parquet is not there")
     content = hashlib.sha256(path.read_bytes()).hexdigest()
     if known.sha256 is not None and content != known.sha256:
         raise NoData(
-            known.name,
             f"{path.name} is another file than was described: SHA-256 {content[:12]}..., "
-            f"not {known.sha256[:12]}...",
+            f"not {known.sha256[:12]}..."
         )
-    return pd.read_parquet(path)
+    try:
+        return pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise NoData(f"{path.name} cannot be read ({type(error).__name__})") from error
 
 
 @lru_cache(maxsize=1)
@@ -153,12 +155,8 @@ def paper_problem(name: str, trial: int, folder: Path | None) -> Problem:
     X = X.fillna(X.mean())
     X = X[rng.permutation(X.columns.to_list())]
     X = ((X - X.mean()) / X.std()).fillna(0.0)
-    rows, n_test = np.arange(len(y)), known.test
-    if name in DRAWN:
-        rows = drawn(y, DRAWN[name], rng)
-        n_test = round(0.33 * len(rows))
-    elif name == "finance_fundamentals":
-        n_test = 442
+    rows = drawn(y, DRAWN[name], rng) if name in DRAWN else np.arange(len(y))
+    n_test = known.test or round(0.33 * len(rows))
     values, y = X.to_numpy()[rows], y[rows]
     if as_classes:
         y = (y >= y.mean()).astype(float)

@@ -179,16 +179,16 @@ def probability_bars(compared: pd.DataFrame, chosen: str, ax: Axes | None = None
 def mean_ranks(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Mean rank of each method over data sets, the best on top."""
     ax = ax or _one_axes()
-    ranked = ranks(table)
+    ranked = ranks(table, CHOSEN).dropna()
     look = styles(ranked.index)
     places = np.arange(len(ranked))[::-1]
     ax.hlines(places, 1, ranked["rank"], color="#c8c8c8", linewidth=1)
     for height, (method, rank) in zip(places, ranked["rank"].items(), strict=True):
         ax.plot(rank, height, linestyle="none", markersize=7, **look[method])
-    ax.set_yticks(places, [f"{named(row.Index)} ({row.datasets})" for row in ranked.itertuples()])
+    ax.set_yticks(places, list(map(named, ranked.index)))
     ax.set_xlim(1, None)
     ax.set_xlabel("mean rank (1 is best)")
-    ax.set_title("Mean rank (over so many data sets)")
+    ax.set_title("Mean rank of those that ran on all data sets")
     ax.tick_params(axis="y", length=0)
     return ax
 

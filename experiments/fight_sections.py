@@ -23,10 +23,10 @@ from experiments.ranking import (
 from experiments.sections import Cell, Section, Table, cells, short, shown, two_digits
 
 ON_THE_FIGHT = f"""
-Same splits and same model behind each method; settings picked by cross-validation inside the
-training rows. Features are the original columns that must still be measured; stability says how
-alike the outputs of two resamples are (1: the same, 0: chance), agreement the same of groups or
-selections.
+Same splits and same model behind each method (ridge has its own); settings picked by
+cross-validation inside the training rows, in the same folds, which the seconds include. Features
+are the original columns that must still be measured; stability says how alike the outputs of two
+resamples are (1: the same, 0: chance), agreement the same of groups or selections.
 
 Probabilities are those of the Bayesian signed-rank test (Benavoli et al. 2017); scores that differ
 by less than {ALIKE} count as alike, and scores below 0 as 0: nobody uses a model that is worse than
@@ -81,23 +81,22 @@ def _named(method: str) -> Cell:
 
 
 def _overview(table: pd.DataFrame, measured: pd.DataFrame) -> Table:
-    ranked = ranks(table)
+    ranked = ranks(table, CHOSEN)
     middle = measured.groupby("method")[["n_groups", "n_measured", "seconds"]].median()
     mean = measured.groupby("method")[["stability", "agreement"]].mean()
-    mean["score"] = by_data_set(table).mean()
     rows = [
         cells(
-            _named(method), row["datasets"].astype(int), f"{row['rank']:.1f}",
-            f"{mean.loc[method, 'score']:.4f}", short(middle.loc[method, "n_groups"]),
+            _named(method), row["datasets"].astype(int), f"{row['rank']:.1f}".replace("nan", ""),
+            short(middle.loc[method, "n_groups"]),
             short(middle.loc[method, "n_measured"]), short(middle.loc[method, "seconds"]),
             two_digits(mean.loc[method, "stability"]), two_digits(mean.loc[method, "agreement"]),
         )
         for method, row in ranked.iterrows()
     ]  # fmt: skip
-    columns = ("method", "data sets", "mean rank", "mean score", "columns", "features", "seconds",
+    columns = ("method", "data sets", "mean rank", "columns", "features", "seconds",
                "stability", "agreement")  # fmt: skip
-    note = "columns, features and seconds: medians over data sets; the rest are means. A rank is "
-    note += "among the methods that ran on a data set."
+    note = "columns, features and seconds: medians over data sets; the rest are means. Only "
+    note += "methods that ran on all data sets have a rank; of ours, one takes part at a time."
     return Table("All methods", columns, tuple(rows), (note,))
 
 

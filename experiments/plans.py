@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,7 +13,10 @@ from typing import Any
 
 FOLDER = Path(__file__).parent / "plans"
 RUN_KEYS = {"methods", "datasets", "label", "tolerances", "protocols", "trials", "options", "quick"}
-PROTOCOLS = {"paper", "sizes", "honest"}
+PLAN_KEYS = {"title", "rows", "model", "resamples", "all", "runs"}
+ROWS = ("synthetic", "paper", "fair")
+MODELS = ("plain", "standardised")
+PROTOCOLS = ("paper", "sizes", "honest")
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,13 @@ class Job:
             "honest" if self.protocol == "honest" else "paper",
             str(self.trial),
         )
+
+    @property
+    def recipe(self) -> str:
+        """A mark that changes with anything that the key does not tell, so that it is run again."""
+        told = [self.method, self.options, self.protocol, self.plan.rows, self.plan.model]
+        text = json.dumps([*told, self.plan.resamples], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True)
@@ -92,14 +104,33 @@ class Plan:
 def read_plan(path: Path) -> Plan:
     """The plan of a TOML file; its table ``all`` holds for each run that does not say otherwise."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
+    problem = next(_wrong(content), None)
+    if problem is not None:
+        raise ValueError(f"{path.name}: {problem}.")
     shared = content.pop("all", {})
     runs = tuple(shared | run for run in content.pop("runs"))
-    for run in runs:
-        if unknown := sorted(set(run) - RUN_KEYS):
-            raise ValueError(f"{path.name}: a run has no {unknown[0]!r}, but {sorted(RUN_KEYS)}.")
-        if unknown := sorted(set(run.get("protocols", [])) - PROTOCOLS):
-            raise ValueError(f"{path.name}: there is no protocol {unknown[0]!r}.")
-    return Plan(path.stem, runs=runs, **content)
+    plan = Plan(path.stem, runs=runs, **content)
+    keys = [job.key for job in plan.jobs()]
+    if len(set(keys)) < len(keys):
+        raise ValueError(f"{path.name}: two runs do the same; give one of them a label.")
+    return plan
+
+
+def _wrong(content: dict[str, Any]) -> Iterator[str]:
+    """What does not make sense in a plan, one sentence each."""
+    yield from (f"a plan has no {key!r}" for key in sorted(set(content) - PLAN_KEYS))
+    needed = ("title", "rows", "model", "runs")
+    yield from (f"a plan needs {key!r}" for key in needed if key not in content)
+    for key, known in (("rows", ROWS), ("model", MODELS)):
+        if content[key] not in known:
+            yield f"{key} must be one of {', '.join(known)}, got {content[key]!r}"
+    for run in content["runs"]:
+        whole = content.get("all", {}) | run
+        keys = set(whole) | set(whole.get("quick", {}))
+        yield from (f"a run has no {key!r}" for key in sorted(keys - RUN_KEYS))
+        yield from (f"a run needs {key!r}" for key in ("methods", "datasets") if key not in whole)
+        unknown = set(whole.get("protocols", [])) - set(PROTOCOLS)
+        yield from (f"there is no protocol {name!r}" for name in sorted(unknown))
 
 
 def read_plans(names: list[str] | None = None) -> list[Plan]:

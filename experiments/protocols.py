@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from experiments.data import Problem
-from experiments.methods import FloatArray, IntArray, Method, Reduction, Setting, Unavailable
-
-# Numbers of columns that an honest choice is made among.
-SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50)
+from experiments.methods import (
+    SIZES,
+    FloatArray,
+    IntArray,
+    Method,
+    Reduction,
+    Setting,
+    Unavailable,
+)
 
 
 @dataclass(frozen=True)
@@ -39,15 +44,22 @@ def model_for(problem: Problem, method: Method, style: str) -> Any:
     """The model behind a method: plain as in the paper, or behind standardised columns."""
     own = getattr(method, "model", None)
     if own is not None:
-        return make_pipeline(StandardScaler(), own(problem.task))
-    if style == "plain":
-        # When the paper was written, scikit-learn summed the loss over rows; now it is their mean.
-        as_then = LogisticRegression(tol=1e-4 / len(problem.y_train))
-        return LinearRegression() if problem.task == "regression" else as_then
-    if problem.task == "regression":
-        # Least squares; of the least norm where there are more columns than rows.
-        return make_pipeline(StandardScaler(), Ridge(alpha=1e-8, solver="svd"))
-    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
+        return make_pipeline(StandardScaler(), own(problem.task, folds(problem)))
+    return MODELS[style, problem.task](len(problem.y_train))
+
+
+MODELS: dict[tuple[str, str], Callable[[int], Any]] = {
+    ("plain", "regression"): lambda _: LinearRegression(),
+    # When the paper was written, scikit-learn summed the loss over rows; now it is their mean.
+    ("plain", "classification"): lambda n_samples: LogisticRegression(tol=1e-4 / n_samples),
+    # Least squares; of the least norm where there are more columns than rows.
+    ("standardised", "regression"): lambda _: make_pipeline(
+        StandardScaler(), Ridge(alpha=1e-8, solver="svd")
+    ),
+    ("standardised", "classification"): lambda _: make_pipeline(
+        StandardScaler(), LogisticRegression(max_iter=2000)
+    ),
+}
 
 
 def score(reduction: Reduction, model: Any, problem: Problem) -> float:
@@ -57,7 +69,14 @@ def score(reduction: Reduction, model: Any, problem: Problem) -> float:
 
 
 def outcomes(
-    problem: Problem, method: Method, protocol: str, fixed: Setting, *, style: str, resamples: bool
+    problem: Problem,
+    method: Method,
+    protocol: str,
+    fixed: Setting,
+    *,
+    style: str,
+    sizes: Collection[int] = SIZES,
+    resamples: bool = False,
 ) -> list[Outcome]:
     """What a protocol records about a method on one trial.
 
@@ -73,17 +92,18 @@ def outcomes(
         What the plan sets once for all settings.
     style : {"plain", "standardised"}
         What the model behind the method is fed with.
+    sizes : collection of int
+        Numbers of columns that may be chosen.
     resamples : bool
         Whether to say how alike the results from two samples of the training rows are.
     """
     n_samples, n_features = problem.X_train.shape
     settings = method.settings(problem.task, n_samples, n_features)
+    settings = [fixed | setting for setting in settings if setting.get("size", 1) in sizes]
     if not settings:
         raise Unavailable(f"has no setting for {n_samples} rows and {n_features} columns")
-    settings = [fixed | setting for setting in settings]
     if protocol == "honest":
-        few = [setting for setting in settings if setting.get("size", 1) in SIZES]
-        return [honest(problem, method, few, style, resamples)]
+        return [honest(problem, method, settings, style, resamples)]
     tried = list(on_test_rows(problem, method, settings, style))
     best = max(tried, key=lambda outcome: outcome.score)
     by_size = best_of_each_size(tried) if protocol == "sizes" else []
@@ -120,11 +140,13 @@ def honest(
     start = time.perf_counter()
     chosen = settings[0] if len(settings) == 1 else tuned(problem, method, settings, style)
     (reduction,) = method.reductions(problem.X_train, problem.y_train, problem.task, [chosen])
+    # With the model, which for some is where the tuning is done.
+    reached = score(reduction, model_for(problem, method, style), problem)
     seconds = time.perf_counter() - start
     return Outcome(
         "honest",
         reduction.n_columns,
-        score(reduction, model_for(problem, method, style), problem),
+        reached,
         seconds,
         reduction.n_measured,
         chosen,
@@ -143,13 +165,17 @@ def tuned(problem: Problem, method: Method, settings: list[Setting], style: str)
 
 
 def inner(problem: Problem) -> Iterator[Problem]:
+    """Training and test rows of each fold of the training rows."""
+    X, y = problem.X_train, problem.y_train
+    for train, test in folds(problem).split(X, y):
+        yield Problem(X[train], X[test], y[train], y[test], problem.task, problem.in_time)
+
+
+def folds(problem: Problem) -> KFold | StratifiedKFold:
     """Five folds of the training rows: in one piece each where rows are in time."""
     shuffled = {} if problem.in_time else {"shuffle": True, "random_state": 0}
-    is_classes = problem.task == "classification"
-    folds = (StratifiedKFold if is_classes else KFold)(n_folds(problem), **shuffled)
-    X, y = problem.X_train, problem.y_train
-    for train, test in folds.split(X, y):
-        yield Problem(X[train], X[test], y[train], y[test], problem.task, problem.in_time)
+    kind = StratifiedKFold if problem.task == "classification" else KFold
+    return kind(n_folds(problem), **shuffled)
 
 
 def n_folds(problem: Problem) -> int:

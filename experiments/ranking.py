@@ -14,35 +14,41 @@ PRIOR = 0.5
 
 
 def scores(results: pd.DataFrame, plan: str = "beyond") -> pd.DataFrame:
-    """Scores, data sets and trials by methods; gaps where a method did not run.
-
-    Below 0, where the mean of y would do better, nobody uses a model: how far below is of no
-    account, and a score counts as 0.
-    """
+    """Scores, data sets and trials by methods; gaps where a method did not run."""
     runs = _honest(results, plan)
-    runs = runs.assign(score=runs["score"].clip(lower=0))
     return runs.pivot_table(index=["dataset", "trial"], columns="method", values="score")
 
 
-def by_data_set(table: pd.DataFrame | pd.Series) -> pd.DataFrame | pd.Series:
-    """Means over the trials of each data set, of what there is."""
-    return table.groupby(level="dataset").mean()
+def by_data_set(table: pd.DataFrame) -> pd.DataFrame:
+    """Means over the trials of each data set; 0 where they are below.
+
+    Nobody uses a model that is worse than the mean of y: how much worse is of no account.
+    """
+    return table.groupby(level="dataset").mean().clip(lower=0)
 
 
 def measures(results: pd.DataFrame, plan: str = "beyond") -> pd.DataFrame:
-    """Means over trials by data set and method: score, columns, features, seconds, stability."""
-    runs = _honest(results, plan)
-    columns = ["score", "n_groups", "n_measured", "seconds", "stability", "agreement"]
-    return runs.groupby(["dataset", "method"])[columns].mean().reset_index()
+    """Over trials, by data set and method: score, columns, features, seconds, stability."""
+    runs = _honest(results, plan).groupby(["dataset", "method"])
+    columns = ["score", "n_groups", "n_measured", "stability", "agreement"]
+    # The first run of some methods compiles them; the one in the middle tells how long they take.
+    return runs[columns].mean().assign(seconds=runs["seconds"].median()).reset_index()
 
 
-def ranks(table: pd.DataFrame) -> pd.DataFrame:
-    """Mean rank of each method over the data sets it ran on (1 is best), and how many these are.
+def ranks(table: pd.DataFrame, chosen: str) -> pd.DataFrame:
+    """Mean rank of each method that ran on all data sets (1 is best), and how many others ran on.
 
-    Ranks are those among the methods that ran on the same trial, averaged over its data set first.
+    Of our own methods, which are much alike, one takes part at a time: the chosen one, or for the
+    rank of another, that one in its place.
     """
-    ranks = by_data_set(table.rank(axis=1, ascending=False))
-    ranked = pd.DataFrame({"rank": ranks.mean(), "datasets": ranks.notna().sum()})
+    means = by_data_set(table)
+    complete = means.columns[means.notna().all()]
+    peers = [method for method in complete if not is_ours(method)]
+    found = {}
+    for method in complete:
+        rivals = [*peers, method] if is_ours(method) else [*peers, *({chosen} & {*complete})]
+        found[method] = means[rivals].rank(axis=1, ascending=False)[method].mean()
+    ranked = pd.DataFrame({"rank": pd.Series(found, dtype=float), "datasets": means.notna().sum()})
     return ranked.sort_values("rank")
 
 
@@ -78,7 +84,8 @@ def against_each(table: pd.DataFrame, chosen: str, *, alike: float = ALIKE) -> p
     """The chosen method against every other, on the trials both ran on."""
     rows = []
     for other in table.columns.drop(chosen):
-        differences = by_data_set(table[chosen] - table[other]).dropna().to_numpy()
+        both = by_data_set(table[[chosen, other]].dropna())
+        differences = (both[chosen] - both[other]).to_numpy()
         if not len(differences):
             continue
         better, equal, worse = probabilities(differences, alike=alike)

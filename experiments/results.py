@@ -12,29 +12,40 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.plans import Job
+from experiments.plans import Job, Plan
 from experiments.protocols import Outcome
 
 COLUMNS = (
     "plan", "dataset", "method", "inputs", "aggregation", "tolerance", "protocol", "trial",
     "n_groups", "score", "seconds", "n_measured", "stability", "agreement", "setting", "note",
-    "version", "libraries",
+    "recipe", "version", "libraries",
 )  # fmt: skip
 KEY = COLUMNS[:8]
+PACKAGES = {
+    "SLOPE": "sortedl1",
+    "OSCAR": "sortedl1",
+    "SmartCorrelatedSelection": "feature-engine",
+    "VarClusHi": "varclushi",
+    "fastcan": "fastcan",
+    "UMAP": "umap-learn",
+}
 Line = dict[str, str]
 
 
 def lines(job: Job, found: Sequence[Outcome], note: str = "") -> list[Line]:
     """What is written about a job: a line for each outcome, or one that says why there is none."""
-    shared = dict(zip(KEY, job.key, strict=True)) | {"note": note} | versions()
+    shared = dict(zip(KEY, job.key, strict=True)) | {"note": note, "recipe": job.recipe}
     if not found:
-        return [shared]
-    return [shared | told(outcome) for outcome in found]
+        return [shared | versions()]
+    return [shared | told(outcome, job) | versions(PACKAGES.get(job.method)) for outcome in found]
 
 
-def told(outcome: Outcome) -> Line:
+def told(outcome: Outcome, job: Job) -> Line:
     """An outcome in words: enough digits to compare with the authors', no more."""
-    chosen = {name: value for name, value in outcome.setting.items() if name not in KEY}
+    fixed = {name: value for name, value in job.options.items() if name in KEY}
+    chosen = {name: value for name, value in outcome.setting.items() if name not in fixed}
+    if job.method != job.label:
+        chosen["method"] = job.method
     return {
         "protocol": outcome.protocol,
         "n_groups": str(outcome.n_groups),
@@ -47,9 +58,9 @@ def told(outcome: Outcome) -> Line:
     }
 
 
-def versions() -> Line:
-    """What the results were made with."""
-    others = ("numpy", "scipy", "scikit-learn")
+def versions(package: str | None = None) -> Line:
+    """What the results were made with; the package is that of the method."""
+    others = ["numpy", "scipy", "scikit-learn", *([package] if package else [])]
     return {
         "version": version("coterie"),
         "libraries": " ".join(f"{name} {version(name)}" for name in others),
@@ -69,15 +80,16 @@ def append(path: Path, new: Iterable[Line]) -> None:
 
 
 def read(path: Path) -> list[Line]:
-    """The lines of the file, without those of a job that was cut short in writing."""
+    """The lines of the file, without those of a job that was cut short in writing.
+
+    The last line of a job is the one that counts; a curve without it is not whole.
+    """
     if not path.exists():
         return []
-    text = path.read_text(encoding="utf-8")
-    found = list(csv.DictReader(io.StringIO(text)))
-    if text.endswith("\n") or not found:
-        return found
-    broken = job_of(found[-1])
-    return [line for line in found[:-1] if job_of(line) != broken]
+    whole, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
+    found = list(csv.DictReader(io.StringIO(whole)))
+    ended = {job_of(line) for line in found if line["protocol"] == "paper"}
+    return [line for line in found if line["protocol"] != "sizes" or job_of(line) in ended]
 
 
 def job_of(line: Line) -> tuple[str, ...]:
@@ -95,9 +107,19 @@ def done(found: Iterable[Line]) -> set[tuple[str, ...]]:
     return set(map(key_of, found))
 
 
-def without_failures_of(keys: set[tuple[str, ...]], found: Iterable[Line]) -> list[Line]:
-    """The lines, less those of these jobs that say why nothing came out: they are tried again."""
-    return [line for line in found if line["score"] or key_of(line) not in keys]
+def still_good(found: Iterable[Line], plans: Sequence[Plan]) -> list[Line]:
+    """The lines of other plans, and of these plans what they still want done in the same way.
+
+    What could not be done is tried again.
+    """
+    names = {plan.name for plan in plans}
+    recipes = {job.key: job.recipe for plan in plans for job in plan.jobs()}
+
+    def is_good(line: Line) -> bool:
+        key = tuple("paper" if part == "sizes" else part for part in key_of(line))
+        return bool(line["score"]) and recipes.get(key) == line["recipe"]
+
+    return [line for line in found if line["plan"] not in names or is_good(line)]
 
 
 def without_repeats(found: Iterable[Line]) -> list[Line]:
@@ -117,8 +139,10 @@ def write_in_order(path: Path, found: Iterable[Line]) -> None:
     def place(line: Line) -> tuple[Any, ...]:
         names = [line[name] for name in KEY[:5]]
         number = -float(line["tolerance"]) if is_number(line["tolerance"]) else 1.0
-        return (*names, number, line["tolerance"], int(line["trial"]), line["protocol"],
-                int(line["n_groups"] or 0))  # fmt: skip
+        # A job's last line is last here too: a curve, then the best of it.
+        protocol = ("honest", "sizes", "paper").index(line["protocol"])
+        size = int(line["n_groups"] or 0)
+        return (*names, number, line["tolerance"], int(line["trial"]), protocol, size)
 
     beside = path.with_suffix(".new")
     beside.unlink(missing_ok=True)

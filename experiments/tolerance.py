@@ -33,7 +33,7 @@ from sklearn.preprocessing import LabelBinarizer, StandardScaler
 from coterie import GenLinCFA, NonLinCFA
 from coterie.datasets import make_paper_data, paper_trial
 from experiments.data import Problem, data_folder, descriptions, fair_problem
-from experiments.protocols import SIZES, inner
+from experiments.protocols import inner
 
 HERE = Path(__file__).parent
 PAPER = HERE.parent / "tests" / "data" / "paper_synthetic.json"
@@ -50,6 +50,7 @@ RULES = {
 DATA = [name for name, known in descriptions().items() if known.sha256]
 
 
+SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50)
 # Three groups of ten features each, unless said otherwise.
 KNOWN = {
     "60 samples": {"n_samples": 60},

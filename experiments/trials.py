@@ -7,6 +7,7 @@ import pandas as pd
 from experiments.comparison import HERE, KEYS, ROW, is_accuracy, published, tidy, tolerance_text
 
 SELECTION = "forward selection"
+SAME = 1e-9
 
 
 def stored() -> pd.DataFrame:
@@ -72,11 +73,11 @@ def _single_trials() -> pd.DataFrame:
 
 
 def _within(dataset: str) -> float:
-    return 2 * ROW + 1e-9 if is_accuracy(dataset) else 1e-6
+    return 2 * ROW + SAME if is_accuracy(dataset) else SAME
 
 
 def _curve_verdict(row: dict) -> str:
-    if row["largest"] <= 1e-6:
+    if row["largest"] <= SAME:
         return "equal"
     if row["largest"] <= _within(row["dataset"]):
         return "within two rows"
@@ -93,9 +94,9 @@ def _unstable() -> list[list[str]]:
 def _verdict(row: dict, unstable: bool) -> str:
     if row["n_groups"] != row["n_groups_stored"]:
         return "different"
-    if abs(row["difference"]) <= 1e-6:
+    if abs(row["difference"]) <= SAME:
         return "equal"
     if unstable:
         return "not comparable"
-    within = is_accuracy(row["dataset"]) and abs(row["difference"]) <= 2 * ROW + 1e-9
-    return "within two rows" if within else "different"
+    within = is_accuracy(row["dataset"]) and abs(row["difference"]) <= ROW + SAME
+    return "within a row" if within else "different"

@@ -4,6 +4,7 @@ from experiments.methods._classic import CLASSIC
 from experiments.methods._ours import OURS
 from experiments.methods._peers import PEERS
 from experiments.methods._reduction import (
+    SIZES,
     FloatArray,
     IntArray,
     Method,
@@ -23,6 +24,7 @@ METHODS: dict[str, Method] = {
 
 __all__ = [
     "METHODS",
+    "SIZES",
     "FloatArray",
     "IntArray",
     "Method",

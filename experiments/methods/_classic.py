@@ -18,7 +18,15 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.preprocessing import KernelCenterer
 
-from experiments.methods._reduction import FloatArray, Method, Reduction, Setting, Task, Unavailable
+from experiments.methods._reduction import (
+    SIZES,
+    FloatArray,
+    Method,
+    Reduction,
+    Setting,
+    Task,
+    Unavailable,
+)
 from experiments.methods._supervised_pca import BairPCA, BarshanPCA, Kernel
 
 Columns = Callable[[FloatArray], FloatArray]
@@ -55,7 +63,7 @@ class Sized:
     """
 
     fit: Fit
-    sizes: tuple[int, ...] = tuple(range(1, 51))
+    sizes: tuple[int, ...] = (*range(1, 51), *(size for size in SIZES if size > 50))
     others: tuple[Setting, ...] = ({},)
     is_nested: bool = True
     needs_classes: bool = False
@@ -242,7 +250,7 @@ def fitted_to_classes(model: BaseEstimator, training: Training) -> BaseEstimator
 
 KERNELS = tuple({"kernel": kernel} for kernel in ("linear", "poly", "sigmoid", "rbf"))
 SHARES = tuple({"keep": keep} for keep in (0.1, 0.25, 0.5, 1.0))
-SPARSE_SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50)
+FEW_SIZES = tuple(size for size in SIZES if size <= 50)
 
 CLASSIC: dict[str, Method] = {
     "PCA": Sized(pca),
@@ -252,5 +260,5 @@ CLASSIC: dict[str, Method] = {
     "LLE": Sized(lle),
     "supervised PCA (Bair)": Sized(bair, others=SHARES),
     "supervised PCA (Barshan)": Sized(barshan),
-    "NCA": Sized(nca, sizes=SPARSE_SIZES, is_nested=False, needs_classes=True),
+    "NCA": Sized(nca, sizes=FEW_SIZES, is_nested=False, needs_classes=True),
 }

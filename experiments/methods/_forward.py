@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from experiments.methods._reduction import FloatArray, IntArray, Task
@@ -65,27 +65,6 @@ def forward_selection(
         free[best] = False
         order.append(best)
     return np.array(order, dtype=np.intp)
-
-
-def scores_by_size(
-    order: IntArray,
-    task: Task,
-    X_train: FloatArray,
-    X_test: FloatArray,
-    y_train: FloatArray,
-    y_test: FloatArray,
-) -> FloatArray:
-    """Score on test rows with the first 1, 2, ... selected features, shape (len(order),)."""
-    # Until version 1.4 scikit-learn summed the loss over rows, which made its default tolerance
-    # strict; the scores of the paper are those of converged fits.
-    classifier = LogisticRegression(tol=1e-8, max_iter=10_000)
-    model = LinearRegression() if task == "regression" else classifier
-    scores = []
-    for size in range(1, len(order) + 1):
-        columns = np.sort(order[:size])
-        model.fit(X_train[:, columns], y_train)
-        scores.append(model.score(X_test[:, columns], y_test))
-    return np.array(scores)
 
 
 def _folds(X: FloatArray, y: FloatArray, task: Task, n_folds: int) -> Iterator[Fold]:

@@ -26,10 +26,11 @@ class Grouping:
     """A reducer of coterie; its settings are its parameters, as a plan names them."""
 
     kind: str
+    tolerances: tuple[float, ...] = ()
 
     def settings(self, task: Task, n_samples: int, n_features: int) -> list[Setting]:
-        """One: what is not named is left as it is."""
-        return [{}]
+        """The tolerances to choose among, if there are some."""
+        return [{"tolerance": tolerance} for tolerance in self.tolerances] or [{}]
 
     def reductions(
         self, X: FloatArray, y: FloatArray, task: Task, settings: list[Setting]
@@ -46,15 +47,6 @@ class Grouping:
     def takes_numbers(self, options: Setting) -> bool:
         """Whether classes are taken for the numbers 0 and 1, as the authors do."""
         return self.kind == "GenLinCFA" and "family" not in options
-
-
-@dataclass(frozen=True)
-class TunedGrouping(Grouping):
-    """The same, the tolerance being what is tuned."""
-
-    def settings(self, task: Task, n_samples: int, n_features: int) -> list[Setting]:
-        """A tolerance each."""
-        return [{"tolerance": tolerance} for tolerance in TOLERANCES]
 
 
 def parameters(options: Setting) -> Setting:
@@ -124,6 +116,6 @@ OURS = {
     "NonLinCFA": Grouping("NonLinCFA"),
     "GenLinCFA": Grouping("GenLinCFA"),
     "LinCFA": Grouping("LinCFA"),
-    "NonLinCFA tuned": TunedGrouping("NonLinCFA"),
+    "NonLinCFA tuned": Grouping("NonLinCFA", TOLERANCES),
     "NonLinCFA as in the paper": RealNonLin(),
 }

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.linear_model import LogisticRegressionCV, RidgeCV
+from sklearn.model_selection import BaseCrossValidator
 
 from experiments.methods._peers_common import selection
 from experiments.methods._peers_groups import SortedL1, VarClus, Ward
@@ -44,14 +45,15 @@ class RidgeOnAllColumns:
     settings = AllColumns.settings
     reductions = AllColumns.reductions
 
-    def model(self, task: Task) -> RidgeCV | LogisticRegressionCV:
-        """What follows standardised columns; it tunes its own penalty."""
+    def model(self, task: Task, folds: BaseCrossValidator) -> RidgeCV | LogisticRegressionCV:
+        """What follows standardised columns; it tunes its own penalty, in the folds given."""
         if task == "regression":
-            return RidgeCV(alphas=np.logspace(-3, 5, 25))
+            return RidgeCV(alphas=np.logspace(-3, 5, 25), cv=folds)
         # Its own score is what it is tuned by, and every other model's is accuracy.
         return LogisticRegressionCV(
             Cs=np.logspace(-4, 3, 8),
             l1_ratios=(0.0,),
+            cv=folds,
             scoring="accuracy",
             max_iter=2000,
             use_legacy_attributes=False,

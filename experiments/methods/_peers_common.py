@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.feature_selection import f_classif, f_regression
 
 from experiments.methods._reduction import (
+    SIZES,
     FloatArray,
     IntArray,
     Reduction,
@@ -19,7 +20,6 @@ from experiments.methods._reduction import (
     Unavailable,
 )
 
-SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50)
 PENALTIES = (0.9, 0.6, 0.4, 0.25, 0.15, 0.1, 0.06, 0.03, 0.015, 0.005, 0.001)
 
 

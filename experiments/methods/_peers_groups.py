@@ -63,7 +63,7 @@ class VarClus:
     model: ClassVar[None] = None
 
     def settings(self, task: Task, n_samples: int, n_features: int) -> list[Setting]:
-        return [{"second_eigenvalue": limit} for limit in (1.0, 0.7, 0.5)]
+        return [{"second_eigenvalue": limit} for limit in (1.0, 0.7, 0.5, 0.2, 0.1, 0.05, 0.02)]
 
     def reductions(
         self, X: FloatArray, y: FloatArray, task: Task, settings: list[Setting]

@@ -13,6 +13,8 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 Task = Literal["regression", "classification"]
 Setting = dict[str, Any]
+# Numbers of columns to choose among where trying each would take too long.
+SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100, 150, 200)
 
 
 class Unavailable(Exception):  # noqa: N818 - a reason, not a mistake

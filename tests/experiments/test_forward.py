@@ -5,7 +5,7 @@ import pytest
 from conftest import correlated
 from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from experiments.methods import _forward
@@ -13,7 +13,6 @@ from experiments.methods._forward import (
     forward_selection,
     linear_fold,
     logistic_fold,
-    scores_by_size,
 )
 
 EXACT = LogisticRegression(tol=1e-10, max_iter=10_000)
@@ -128,17 +127,6 @@ def test_nearly_collinear_columns_keep_their_precision(rng):
     np.testing.assert_allclose(fold.scores()[5], model.score(X[160:], y[160:]), atol=1e-8)
     inner = fold.basis[:160].T @ fold.basis[:160]
     np.testing.assert_allclose(inner, np.eye(6), atol=1e-13)
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_scores_are_those_of_a_model_on_the_selected_features(rng, task):
-    X, y = drawn(rng, task, n_samples=90, n_features=5)
-    order = np.array([3, 0, 4])
-    scores = scores_by_size(order, task, X[:60], X[60:], y[:60], y[60:])
-    metric = r2_score if task == "regression" else accuracy_score
-    for size, score in enumerate(scores, start=1):
-        model = MODELS[task].fit(X[:60, order[:size]], y[:60])
-        np.testing.assert_allclose(score, metric(y[60:], model.predict(X[60:, order[:size]])))
 
 
 @pytest.mark.parametrize("task", TASKS)

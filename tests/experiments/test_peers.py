@@ -7,6 +7,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.feature_selection import SelectKBest, f_classif, f_regression
 from sklearn.linear_model import Lasso
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import KFold
 
 from experiments.methods import _peers_groups
 from experiments.methods._peers import PEERS
@@ -314,6 +315,6 @@ def test_only_ridge_brings_its_own_model(rng):
     assert [name for name, peer in PEERS.items() if peer.model] == ["ridge on all columns"]
     for kind in KINDS:
         X, y, task, _ = problem(rng, kind)
-        model = PEERS["ridge on all columns"].model(task).fit(X, y)
+        model = PEERS["ridge on all columns"].model(task, KFold(5)).fit(X, y)
         metric = r2_score if task == "regression" else accuracy_score
         assert model.score(X, y) == metric(y, model.predict(X)) > 0.5

@@ -104,7 +104,7 @@ def test_inner_folds_are_no_more_than_the_rarest_class_has_rows(rng):
 
 def test_a_method_may_bring_its_own_model(rng):
     class WithRidge(FirstColumns):
-        model = staticmethod(lambda task: Ridge())
+        model = staticmethod(lambda task, folds: Ridge())
 
     problem = problem_where(rng, honest=1, on_test=1)
     assert isinstance(model_for(problem, WithRidge(), "standardised")[-1], Ridge)

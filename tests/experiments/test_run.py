@@ -1,6 +1,7 @@
 """Plans become jobs, jobs become lines, and a run that was stopped goes on."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
@@ -68,9 +69,48 @@ def test_words_that_a_plan_does_not_have_are_named(tmp_path):
     path.write_text(PLAN.replace("tolerances", "tolerence"), encoding="utf-8")
     with pytest.raises(ValueError, match=r"wrong\.toml: a run has no 'tolerence'"):
         read_plan(path)
-    path.write_text(PLAN.replace('["sizes"]', '["size"]'), encoding="utf-8")
-    with pytest.raises(ValueError, match="there is no protocol 'size'"):
+
+
+@pytest.mark.parametrize(
+    ("word", "instead", "message"),
+    [
+        ('["sizes"]', '["size"]', "there is no protocol 'size'"),
+        ('title = "A small one"', "", "a plan needs 'title'"),
+        ("title", "tilte", "a plan has no 'tilte'"),
+        ('"synthetic"', '"sinthetic"', "rows must be one of synthetic, paper, fair, got"),
+        ('"plain"', '"Plain"', "model must be one of plain, standardised, got 'Plain'"),
+        ("{ trials = 1 }", "{ tirals = 1 }", "a run has no 'tirals'"),
+        ('methods = ["LinCFA"]', "", "a run needs 'methods'"),
+        ('["PCA"]\nlabel = "components"', '["LinCFA"]', "two runs do the same"),
+    ],
+)
+def test_plans_that_make_no_sense_are_refused(tmp_path, word, instead, message):
+    path = tmp_path / "wrong.toml"
+    assert word in PLAN
+    path.write_text(PLAN.replace(word, instead), encoding="utf-8")
+    with pytest.raises(ValueError, match=f"wrong.toml: {message}"):
         read_plan(path)
+
+
+def test_what_a_plan_wants_otherwise_is_done_again(plan, path, tmp_path):
+    before = run([plan], path, None, n_jobs=1)
+    changed = PLAN.replace('options = { inputs = "x**2" }', "options = { curvature = 0.5 }")
+    (tmp_path / "small.toml").write_text(changed.replace("0.79, 0.8", "0.79"), encoding="utf-8")
+    after = run([read_plan(tmp_path / "small.toml")], path, None, n_jobs=1)
+    same = [line for line in after if line in before]
+    again = [line for line in after if line not in before]
+    assert {line["method"] for line in same} == {"LinCFA", "components"}
+    assert {(line["method"], line["inputs"], line["tolerance"]) for line in again} == {
+        ("GenLinCFA", "x", "0.79")
+    }
+
+
+def test_what_was_tuned_can_be_read(tmp_path, path):
+    small = PLAN.replace('["LinCFA"]', '["NonLinCFA tuned"]').replace("trials = 2", "trials = 1")
+    (tmp_path / "tuned.toml").write_text(small, encoding="utf-8")
+    found = run([read_plan(tmp_path / "tuned.toml")], path, None, n_jobs=1, quick=True)
+    assert json.loads(found[0]["setting"])["tolerance"] > 0
+    assert found[0]["tolerance"] == ""
 
 
 def test_the_plans_name_what_there_is():
@@ -107,10 +147,12 @@ def test_lines_are_tidy_and_complete(plan, path):
 def test_a_run_goes_on_where_it_stopped(plan, path):
     whole = run([plan], path, None, n_jobs=1)
     text = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    for kept in (1, 2, 5, len(text) - 1):
-        # The last line was being written when the run was stopped.
-        path.write_text("".join(text[:kept]) + text[kept][: len(text[kept]) // 2], encoding="utf-8")
-        assert without_seconds(run([plan], path, None, n_jobs=1)) == without_seconds(whole)
+    assert len(whole) == len(text) - 1
+    for kept in (1, 2, 5, 30, len(text) - 1):
+        # The last line was being written when the run was stopped, or had just been.
+        for part in (0, 12, len(text[kept]) // 2):
+            path.write_text("".join(text[:kept]) + text[kept][:part], encoding="utf-8")
+            assert without_seconds(run([plan], path, None, n_jobs=1)) == without_seconds(whole)
 
 
 def test_what_is_done_is_not_done_again(plan, path, monkeypatch):
@@ -140,9 +182,8 @@ def test_missing_data_and_methods_leave_a_reason_and_the_rest_runs(tmp_path, pat
     assert "nir_gasoline.parquet is not there" in reasons["nir_gasoline", "LinCFA"]
     # Once for all trials, and tried again the next time.
     assert len([line for line in found if line["note"]]) == 1 + 4
-    keys = set(map(results.key_of, found))
-    assert not any(line["note"] for line in results.without_failures_of(keys, found))
-    assert results.without_failures_of(set(), found) == found
+    assert not any(line["note"] for line in results.still_good(found, [read_plan(plan_path)]))
+    assert results.still_good(found, []) == found
 
 
 def test_the_time_that_a_run_takes_is_that_of_the_last(plan):
