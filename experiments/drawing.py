@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.comparison import interval, means, published, tidy
+from experiments.data import descriptions
 from experiments.ranking import is_ours, measures, ranks
 from experiments.trials import SELECTION, stored
 
@@ -153,7 +154,8 @@ def methods_on(results: pd.DataFrame, dataset: str, ax: Axes | None = None) -> A
     if lower:
         ax.text(0.99, 0.01, f"{lower} lower", transform=ax.transAxes, ha="right", fontsize=7)
     _sizes_axis(ax, label=False)
-    ax.set_title(named(dataset))
+    known = descriptions().get(dataset)
+    ax.set_title(named(dataset) if known is None else known.title)
     return ax
 
 
@@ -180,7 +182,7 @@ def mean_ranks(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Mean rank of each method over data sets, the best on top."""
     ax = ax or _one_axes()
     ranked = ranks(table, CHOSEN).dropna()
-    look = styles(ranked.index)
+    look = styles(table.columns)
     places = np.arange(len(ranked))[::-1]
     ax.hlines(places, 1, ranked["rank"], color="#c8c8c8", linewidth=1)
     for height, (method, rank) in zip(places, ranked["rank"].items(), strict=True):
@@ -246,7 +248,9 @@ def _sizes_axis(ax: Axes, *, label: bool = True) -> None:
     from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
     ax.set_xscale("log")
-    ax.xaxis.set_major_locator(FixedLocator([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000]))
+    low, high = ax.get_xlim()
+    steps = (1, 2, 5) if high < 300 * low else (1,)
+    ax.xaxis.set_major_locator(FixedLocator([step * 10**k for k in range(5) for step in steps]))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
     if label:

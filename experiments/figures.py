@@ -50,6 +50,7 @@ SYNTHETIC = {
         ("quad-1000-cls", "x", "sum_of_squares"),
     ],
 }
+FOR_THE_README = "linear"
 REAL = {
     "finance": "finance_fundamentals",
     "bankruptcy": "bankruptcy_polish_1year",
@@ -127,7 +128,7 @@ def drawn(results: pd.DataFrame) -> dict[str, Figure]:
 
 
 def write_figures(results: pd.DataFrame, folder: Path) -> dict[str, Path]:
-    """SVG files of all figures, and the summary as PNG for the README."""
+    """SVG files of all figures, and one as PNG for the README."""
     import matplotlib
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -136,8 +137,10 @@ def write_figures(results: pd.DataFrame, folder: Path) -> dict[str, Path]:
         for name, figure in drawn(results).items():
             paths[name] = folder / f"{name}.svg"
             figure.savefig(paths[name], metadata={"Date": None, "Creator": None})
-            if name == "summary":
-                figure.savefig(folder / "summary.png", dpi=130, metadata={"Software": None})
+            if name == FOR_THE_README:
+                figure.savefig(
+                    paths[name].with_suffix(".png"), dpi=110, metadata={"Software": None}
+                )
     return paths
 
 
@@ -174,4 +177,4 @@ def _shared_legend(figure: Figure, methods: Iterable[str], *, with_paper: bool) 
         handles.append(
             Line2D([], [], linestyle=":", color=INK, marker="o", label="paper", **hollow)
         )
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(handles)))
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(5, len(handles)))
