@@ -99,7 +99,7 @@ def test_the_page_loads_nothing_and_holds_its_figures(tmp_path):
     assert len(checker.ids) == len(set(checker.ids))
     assert checker.tags.isdisjoint({"script", "link", "img", "iframe"})
     assert well_formed((tmp_path / "tables.md").read_text("utf-8")) > 10
-    assert (tmp_path / "figures" / "summary.png").stat().st_size > 1000
+    assert (tmp_path / "figures" / "linear.png").stat().st_size > 1000
     assert sum(p.stat().st_size for p in tmp_path.rglob("*.svg")) < 1_500_000
 
 

@@ -1,10 +1,17 @@
 """The transcribed tables agree with themselves and with what the authors stored."""
 
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from experiments import results
+from experiments.checks import n_compared, problems
 from experiments.comparison import QUANTITIES, published, same_in_print
+from experiments.plans import read_plans
+from experiments.ranking import is_ours, losses, scores
 from experiments.trials import SELECTION, stored
 
 TABLES = {
@@ -77,3 +84,30 @@ def test_stored_curves_have_fifty_sizes_and_five_trials():
     assert (curves.groupby(["dataset", "trial"], dropna=False).size() == 50).all()
     assert curves["trial"].nunique() == 5
     assert pd.Series(curves["n_groups"].unique()).between(1, 50).all()
+
+
+COMMITTED = Path(results.__file__).parent / "results" / "results.csv"
+
+
+def test_the_committed_results_meet_the_paper():
+    found = results.as_frame(results.read(COMMITTED))
+    assert problems(found) == []
+    assert n_compared(found) > 700
+
+
+def test_the_committed_results_are_those_of_the_plans():
+    found = results.read(COMMITTED)
+    plans = read_plans()
+    assert not {line["plan"] for line in found} - {plan.name for plan in plans}
+    done = {results.key_of(line) for line in results.still_good(found, plans)}
+    # A trial that could not be done is told of once for all.
+    told = {(*results.job_of(line)[:-1], line["protocol"]) for line in found if line["note"]}
+    left = [job.key for plan in plans for job in plan.jobs() if job.key not in done]
+    assert all(key[:7] in told for key in left)
+
+
+def test_every_loss_is_explained():
+    table = scores(results.as_frame(results.read(COMMITTED)))
+    lost = losses(table, [method for method in table if is_ours(method)])
+    explained = tomllib.loads((COMMITTED.parents[1] / "losses.toml").read_text("utf-8"))
+    assert set(lost["dataset"]) <= set(explained)
