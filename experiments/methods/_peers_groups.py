@@ -90,6 +90,8 @@ def clusters(X: FloatArray, limits: Iterable[float]) -> Iterator[tuple[float, li
         # Each cluster is split for itself, so a lower limit goes on where a higher one stopped.
         searches = [varclushi.VarClusHi(frame[m], maxeigval2=limit).varclus() for m in members]
         found = [cluster for search in searches for cluster in search.clusters.values()]
+        # In an order that does not depend on which was split first.
+        found.sort(key=lambda cluster: min(cluster.clus))
         members = [cluster.clus for cluster in found]
         yield limit, found
 
