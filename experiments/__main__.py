@@ -37,8 +37,15 @@ def options() -> argparse.ArgumentParser:
         default=Path("reproduced"),
         help="folder of results.csv and the page; a run goes on where it stopped (%(default)s)",
     )
-    parser.add_argument("--jobs", type=int, help="at a time; one per core unless said")
+    parser.add_argument("--jobs", type=at_least_one, help="at a time; one per core unless said")
     return parser
+
+
+def at_least_one(word: str) -> int:
+    """A number of jobs."""
+    if not word.isdecimal() or int(word) < 1:
+        raise argparse.ArgumentTypeError(f"must be 1 or more, got {word}")
+    return int(word)
 
 
 def say_what_is_missing(plans: list[Plan], folder: Path | None) -> None:
@@ -67,11 +74,14 @@ def main(words: list[str] | None = None) -> int:
     """Do what the words say; 1 if a check fails, 2 if the words make no sense."""
     parser = options()
     given = parser.parse_args(words)
+    path = given.into / "results.csv"
+    if given.into.exists() and not given.into.is_dir():
+        parser.error(f"{given.into} is a file; --into names a folder")
     try:
         plans = read_plans(given.plans)
+        results.read(path)
     except ValueError as error:
         parser.error(str(error))
-    path = given.into / "results.csv"
     if given.what == "plans":
         say_what_there_is(plans)
         return 0

@@ -83,10 +83,19 @@ def read(path: Path) -> list[Line]:
     """The lines of the file, without those of a job that was cut short in writing.
 
     The last line of a job is the one that counts; a curve without it is not whole.
+
+    Raises
+    ------
+    ValueError
+        If the file is another kind of file, which a run would write over.
     """
     if not path.exists():
         return []
-    whole, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
+    text = path.read_text(encoding="utf-8", errors="replace")
+    header = ",".join(COLUMNS) + "\n"
+    if not (text.startswith(header) or header.startswith(text)):
+        raise ValueError(f"{path} does not hold results of these experiments; name another folder.")
+    whole, _, _ = text.rpartition("\n")
     found = list(csv.DictReader(io.StringIO(whole)))
     ended = {job_of(line) for line in found if line["protocol"] == "paper"}
     return [line for line in found if line["protocol"] != "sizes" or job_of(line) in ended]

@@ -202,6 +202,34 @@ def test_the_command_says_what_is_wrong(capsys, tmp_path):
     assert "is not there: python -m experiments run" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n", b"\xff\xfe\x00", b"plan,dataset\n"])
+def test_a_file_of_another_kind_is_left_alone(capsys, tmp_path, content):
+    (tmp_path / "results.csv").write_bytes(content)
+    with pytest.raises(SystemExit):
+        main(["run", "beyond", "--quick", "--into", str(tmp_path)])
+    assert "does not hold results of these experiments" in capsys.readouterr().err
+    assert (tmp_path / "results.csv").read_bytes() == content
+
+
+def test_a_header_cut_short_is_no_result(tmp_path):
+    (tmp_path / "results.csv").write_text("plan,data", encoding="utf-8")
+    assert results.read(tmp_path / "results.csv") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--jobs", "0"], "must be 1 or more, got 0"),
+        (["--jobs", "-3"], "must be 1 or more, got -3"),
+        (["--into", __file__], "is a file; --into names a folder"),
+    ],
+)
+def test_words_that_make_no_sense_are_refused(capsys, words, message):
+    with pytest.raises(SystemExit):
+        main(["run", "beyond", "--quick", *words])
+    assert message in capsys.readouterr().err
+
+
 def test_the_command_lists_the_plans(capsys):
     assert main(["plans"]) == 0
     said = capsys.readouterr().out
