@@ -11,6 +11,7 @@ from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.fields import field_to_graph
 from coterie.neighbours import coordinates_to_graph
 from coterie.resampling import stability
+from coterie.saving import load
 from coterie.tuning import GenLinCFACV, NonLinCFACV, tolerance_path
 
 __version__ = "0.1.0"
@@ -27,6 +28,7 @@ __all__ = [
     "datasets",
     "families",
     "field_to_graph",
+    "load",
     "stability",
     "theory",
     "tolerance_path",

@@ -82,12 +82,25 @@ class LinearAggregates:
         weights = np.zeros(columns.shape[1])
         for members in groups:
             centre[members], weights[members] = aggregation.weights(columns, members)
-        weights *= signs
+        return cls.with_weights(centre, weights * signs, groups, gaps)
+
+    @classmethod
+    def with_weights(
+        cls, centre: FloatArray, weights: FloatArray, groups: Sequence[IntArray], gaps: bool
+    ) -> LinearAggregates:
+        """Aggregates of a centre and a weight for each column."""
         ends = np.cumsum([0, *map(len, groups)])
         members = np.concatenate(groups)
-        shape = (len(groups), columns.shape[1])
+        shape = (len(groups), len(weights))
         matrix = sparse.csr_array((weights[members], members, ends), shape=shape)
         return cls(centre, matrix, gaps)
+
+    @property
+    def weight_of_each(self) -> FloatArray:
+        """The weight of each column in its group, of shape (n_columns,)."""
+        weights = np.zeros(self.weights.shape[1])
+        weights[self.weights.indices] = self.weights.data
+        return weights
 
     def values(self, columns: Any) -> Any:
         """Aggregates of shape (n_samples, n_groups); sparse if the columns are."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,9 @@ from coterie.estimators._names import (
 )
 from coterie.estimators._prepared import Block, Data, Prepared, Splits
 from coterie.estimators._rows import Given, Rows, checked_rows, enough_rows
+from coterie.estimators._saved import document_of
 from coterie.estimators._sizes import of_size
+from coterie.estimators._state import plain_state, state_again
 from coterie.estimators._tables import (
     check_finite,
     check_missing,
@@ -62,6 +65,7 @@ from coterie.estimators._tables import (
 )
 from coterie.estimators._targets import Targets, check_no_gaps
 from coterie.fields import Layout, is_field, sample_dim_of, samples_first
+from coterie.files import Entry, text_of, write_whole
 from coterie.gathering import Asked
 from coterie.grouping import SEARCHES, Groupable, few_threads, groupable, is_light
 from coterie.search import Limits
@@ -123,6 +127,8 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
     _takes_several_targets: bool = True
     # Whether an automatic tolerance asks what all groups are worth together.
     _checks_all_groups: bool = True
+    # Attributes that are kinds of ours, and are pickled as the arrays they are made of.
+    _kinds: ClassVar[Mapping[str, type]] = {"_scaling": Scaling}
 
     @abstractmethod
     def _targets(self, y: Any) -> Targets:
@@ -501,6 +507,44 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             for members in self.groups_
         ]
         return np.array(made_unique(named), dtype=object)
+
+    def save(
+        self, path: str | os.PathLike[str], functions: Mapping[str, Any] | None = None
+    ) -> None:
+        """Write the fitted reducer to a file of JSON, to be read by :func:`coterie.load`.
+
+        The file has no code in it, and what is loaded transforms exactly as this one. It is
+        written beside and then renamed, so that an old file of this name is kept if anything fails.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, such as ``"model.json"``.
+        functions : dict of functions and families, optional
+            Names for functions that are parameters. Without one, a function is called by its own
+            name, and a lambda has none. Functions are named in the file, not held.
+
+        Raises
+        ------
+        TypeError
+            Where a parameter is of a kind that JSON cannot hold, such as a transformer.
+        """
+        check_is_fitted(self)
+        write_whole(path, text_of(document_of(self, functions)))
+
+    def _plain_more(self) -> dict[str, Any]:
+        """What only some reducers find, as plain values."""
+        return {}
+
+    def _more_in(self, fitted: Entry) -> None:
+        """Store what only some reducers find, from plain values."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Plain arrays, so that skops has nothing of ours to trust but the reducer itself.
+        return plain_state(super().__getstate__(), self._kinds)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state_again(state, self._kinds))
 
     def _takes_sparse(self) -> bool:
         is_sum = isinstance(self.aggregation, str) and self.aggregation in ("mean", "sum")

@@ -1,7 +1,15 @@
 """Exponential families: how the target varies about its mean, and how that depends on inputs."""
 
 from coterie.families._family import Family
-from coterie.families._known import FAMILIES, NUMBERED_FAMILIES, negative_binomial
+from coterie.families._known import FAMILIES, NUMBERED_FAMILIES, dispersion_of, negative_binomial
 from coterie.families._links import LINKS, Link
 
-__all__ = ["FAMILIES", "LINKS", "NUMBERED_FAMILIES", "Family", "Link", "negative_binomial"]
+__all__ = [
+    "FAMILIES",
+    "LINKS",
+    "NUMBERED_FAMILIES",
+    "Family",
+    "Link",
+    "dispersion_of",
+    "negative_binomial",
+]

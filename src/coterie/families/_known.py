@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -169,3 +170,24 @@ def negative_binomial(dispersion: float) -> Family:
 
 # Families that a word alone does not name, by the word that someone might try.
 NUMBERED_FAMILIES = {"negative_binomial": negative_binomial}
+
+
+def dispersion_of(family: Family) -> float | None:
+    """The number behind a family of :func:`negative_binomial`; None for any other.
+
+    Examples
+    --------
+    >>> from coterie.families import negative_binomial
+    >>> dispersion_of(negative_binomial(0.5))
+    0.5
+    """
+    if not isinstance(family.variance, partial):
+        return None
+    dispersion = family.variance.keywords.get("dispersion")
+    if family.variance.func is not _overdispersed or dispersion is None:
+        return None
+    # Partial functions are equal only to themselves, so the others are compared without them.
+    made = negative_binomial(dispersion)
+    is_same = replace(family, variance=made.variance, deviance=made.deviance) == made
+    same_deviance = getattr(family.deviance, "func", None) is _of_a_negative_binomial
+    return dispersion if is_same and same_deviance else None

@@ -2,6 +2,16 @@
 
 from coterie.fields._graph import field_to_graph
 from coterie.fields._layout import Layout, rows_first, sample_dim_of, samples_first
+from coterie.fields._plain import layout_in, plain_layout
 from coterie.fields._variables import is_field
 
-__all__ = ["Layout", "field_to_graph", "is_field", "rows_first", "sample_dim_of", "samples_first"]
+__all__ = [
+    "Layout",
+    "field_to_graph",
+    "is_field",
+    "layout_in",
+    "plain_layout",
+    "rows_first",
+    "sample_dim_of",
+    "samples_first",
+]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import Any, Literal, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from coterie.estimators._prepared import Prepared, Splits
 from coterie.estimators._rows import Given, Rows
 from coterie.estimators._targets import Targets
 from coterie.families import Family
+from coterie.files import Entry, array_in, plain_array
 from coterie.tuning._path import TolerancePath, tolerance_path
 
 
@@ -31,6 +32,7 @@ class TunedReducer(Reducer):
     n_jobs: Any
     one_standard_error: Any
     _found = ()
+    _kinds: ClassVar[Mapping[str, type]] = {**Reducer._kinds, "path_": TolerancePath}
 
     @abstractmethod
     def _plain(self) -> Any:
@@ -90,6 +92,15 @@ class TunedReducer(Reducer):
     def _pricing(self, prepared: Prepared, number: int, tolerance: float) -> Criterion:
         return self._plain()._pricing(prepared, number, tolerance)
 
+    def _plain_more(self) -> dict[str, Any]:
+        return {"path": {name: plain_array(array) for name, array in vars(self.path_).items()}}
+
+    def _more_in(self, fitted: Entry) -> None:
+        self.path_ = _path_in(fitted["path"], len(self.labels_))
+        self.cv_results_ = _as_results(self.path_)
+        if not hasattr(self, "tolerance_"):
+            raise fitted["tolerance"].wrong("a number")
+
     @property
     def _by_row(self) -> bool:
         return getattr(self, "bound", None) == "fitted"
@@ -110,6 +121,26 @@ def _as_results(path: TolerancePath) -> dict[str, Any]:
         "std_test_score": path.cv_scores.std(axis=1),
         **folds,
     }
+
+
+def _path_in(entry: Entry, n_inputs: int) -> TolerancePath:
+    """A path, its arrays of the same length."""
+    kinds = {
+        "tolerances": "f",
+        "n_groups": "i",
+        "labels": "i",
+        "train_scores": "f",
+        "cv_scores": "f",
+    }
+    arrays = {name: array_in(entry[name]) for name in kinds}
+    n = arrays["tolerances"].size
+    n_folds = arrays["cv_scores"].size // n if n else 0
+    shapes = {"labels": (n, n_inputs), "cv_scores": (n, n_folds)}
+    for name, array in arrays.items():
+        right = array.shape == shapes.get(name, (n,)) and array.dtype.kind == kinds[name]
+        if not right or array.size == 0:
+            raise entry[name].wrong(f"an array of shape {shapes.get(name, (n,))}")
+    return TolerancePath(**arrays)
 
 
 class NonLinCFACV(TunedReducer):

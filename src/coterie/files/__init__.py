@@ -1,0 +1,23 @@
+"""Plain values as a file that is whole or not there, numbers exact; and back, with suspicion."""
+
+from coterie.files._arrays import array_in, floats_in, number_in, plain_array, plain_numbers
+from coterie.files._entry import Entry, UnreadableError
+from coterie.files._text import read_document, text_of
+from coterie.files._values import NotPlainError, plain_value, value_in
+from coterie.files._whole import write_whole
+
+__all__ = [
+    "Entry",
+    "NotPlainError",
+    "UnreadableError",
+    "array_in",
+    "floats_in",
+    "number_in",
+    "plain_array",
+    "plain_numbers",
+    "plain_value",
+    "read_document",
+    "text_of",
+    "value_in",
+    "write_whole",
+]

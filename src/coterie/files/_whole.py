@@ -1,0 +1,44 @@
+"""A file that is the old one or the new one, whatever happens on the way."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file beside, and rename it once all of it is on the disk.
+
+    A full disk or a kill leaves the old file as it was. Links are followed, and the permissions of
+    an old file are kept.
+    """
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{path} is no plain file: name one to write to.")
+    # Not under the name of the target, which may be as long as a name can be.
+    beside = target.with_name(f".coterie-{secrets.token_hex(8)}.part")
+    try:
+        with beside.open("x", encoding="ascii", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, beside)
+        beside.replace(target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last, where folders can be opened."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,80 @@
+"""A file becomes the reducer that was saved in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
+from coterie.estimators._functions import checked_functions
+from coterie.estimators._saved import FORMAT, VERSION, reducer_in
+from coterie.files import Entry, UnreadableError, read_document
+from coterie.tuning import GenLinCFACV, NonLinCFACV
+
+# The only classes that a file can ask for.
+REDUCERS = {
+    kind.__name__: kind
+    for kind in (GenLinCFA, GenLinCFACV, LinCFA, MutualCFA, NonLinCFA, NonLinCFACV)
+}
+
+
+def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = None) -> Any:
+    """The reducer that was saved in a file by its method ``save``.
+
+    It transforms exactly as the one that was saved, and can be fitted again. Nothing in the file is
+    run, and nothing is imported by a name that stands in it: the file may come from anyone.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, such as ``"model.json"``.
+    functions : dict of functions and families, optional
+        Those that the file names and cannot hold: functions given as `inputs`, `aggregation` or
+        `scoring`, and families of one's own. Some of numpy, such as ``np.square``, are known.
+
+    Returns
+    -------
+    NonLinCFA, GenLinCFA, LinCFA, MutualCFA, NonLinCFACV or GenLinCFACV
+
+    Raises
+    ------
+    ValueError
+        Where the file is no model, is cut short or damaged, needs a function that is not given, or
+        comes from a newer coterie.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import coterie
+    >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> reducer = coterie.NonLinCFA().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     reducer.save(Path(folder, "model.json"))
+    ...     same = coterie.load(Path(folder, "model.json"))
+    >>> (same.transform(X) == reducer.transform(X)).all()
+    np.True_
+    """
+    known = checked_functions(functions)
+    try:
+        return _reducer_in(Entry(read_document(path)), known)
+    except UnreadableError as error:
+        raise ValueError(f"{os.fspath(path)} cannot be loaded: {error}.") from None
+    except RecursionError:
+        raise ValueError(
+            f"{os.fspath(path)} cannot be loaded: its lists are nested too deeply."
+        ) from None
+
+
+def _reducer_in(document: Entry, functions: Mapping[str, Any]) -> Any:
+    if not document.is_object or document.value.get("format") != FORMAT:
+        raise UnreadableError("it is no model saved by coterie")
+    version = document["version"].whole(1, 2**31)
+    if version > VERSION:
+        raise UnreadableError(
+            f"it was made by a newer coterie (format {version}, this one reads {VERSION}): "
+            "pip install --upgrade coterie"
+        )
+    kind = REDUCERS[document["reducer"].word([*REDUCERS])]
+    return reducer_in(document, kind, functions)
