@@ -41,10 +41,12 @@ MAY_IMPORT = {
     "resampling": {"values", "estimators", "fields"},
     "tuning": {"values", "criteria", "families", "fields", "files", "grouping", "estimators"},
     "saving": {"values", "files", "estimators", "tuning"},
+    "exporting": {"values", "aggregations", "estimators", "tuning"},
     "__init__": {
         "datasets",
         "theory",
         "estimators",
+        "exporting",
         "families",
         "fields",
         "neighbours",

@@ -8,6 +8,7 @@ import sklearn  # noqa: F401
 
 from coterie import datasets, families, theory
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
+from coterie.exporting import to_onnx
 from coterie.fields import field_to_graph
 from coterie.neighbours import coordinates_to_graph
 from coterie.resampling import stability
@@ -31,5 +32,6 @@ __all__ = [
     "load",
     "stability",
     "theory",
+    "to_onnx",
     "tolerance_path",
 ]
