@@ -203,7 +203,7 @@ def test_every_reducer_comes_back(problem, there_and_back, name, aggregation, dt
         {"target_weights": [1.0]},
         {"target_weights": np.array([2.0])},
     ],
-    ids=str,
+    ids=" ".join,
 )
 @pytest.mark.parametrize("frame", [False, True])
 def test_every_parameter_comes_back(problem, there_and_back, parameters, frame):
