@@ -41,6 +41,7 @@ MAY_IMPORT = {
     "resampling": {"values", "estimators", "fields"},
     "tuning": {"values", "criteria", "families", "fields", "files", "grouping", "estimators"},
     "saving": {"values", "files", "estimators", "tuning"},
+    "inspection": {"values", "files", "fields", "resampling", "tuning", "estimators"},
     "exporting": {"values", "aggregations", "estimators", "tuning"},
     "__init__": {
         "datasets",

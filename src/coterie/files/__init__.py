@@ -2,6 +2,7 @@
 
 from coterie.files._arrays import array_in, floats_in, number_in, plain_array, plain_numbers
 from coterie.files._entry import Entry, UnreadableError
+from coterie.files._records import plain_record, record_in
 from coterie.files._text import read_document, text_of
 from coterie.files._values import NotPlainError, plain_value, value_in
 from coterie.files._whole import write_whole
@@ -15,8 +16,10 @@ __all__ = [
     "number_in",
     "plain_array",
     "plain_numbers",
+    "plain_record",
     "plain_value",
     "read_document",
+    "record_in",
     "text_of",
     "value_in",
     "write_whole",

@@ -1,0 +1,23 @@
+"""A fitted result becomes a summary, and a summary a picture or a page."""
+
+from coterie.inspection._summary import (
+    Correlation,
+    Group,
+    Map,
+    Merge,
+    PathSummary,
+    Score,
+    Spectrum,
+    Summary,
+)
+
+__all__ = [
+    "Correlation",
+    "Group",
+    "Map",
+    "Merge",
+    "PathSummary",
+    "Score",
+    "Spectrum",
+    "Summary",
+]

@@ -1,0 +1,287 @@
+"""What a person wants to know of a fit, as plain values that pictures and pages are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+def _check(holds: bool, what: str) -> None:
+    if not holds:
+        raise ValueError(f"a summary must have {what}.")
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A feature that joined a group.
+
+    Parameters
+    ----------
+    feature : int
+    price, allowance : float
+        The merge was accepted, since the price does not exceed the allowance.
+    """
+
+    feature: int
+    price: float
+    allowance: float
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group: a column of the reduced table.
+
+    Parameters
+    ----------
+    name : str
+        As in ``get_feature_names_out``.
+    members : list of int
+        Features, in the order of the table.
+    merges : list of Merge
+        How it grew, in order. The member that is in no merge opened it. Fewer than there are
+        members, where some were together from the start.
+    refused : int
+        How many times a feature was refused.
+    likeness : float or None
+        Mean correlation between two members, a negative sign counted; None without data or for
+        one member.
+    weakest : float or None
+        The lowest correlation of a member with the aggregate; None as above.
+    weights : list of float
+        Coefficients of the aggregate in the linear model behind, one for each output; empty
+        without data.
+    effects : list of float
+        The same for an aggregate of standard deviation 1, so that groups can be compared.
+    stability : float or None
+        How often the group held when rows were drawn anew, 0 to 1; None if not computed.
+    """
+
+    name: str
+    members: list[int]
+    merges: list[Merge]
+    refused: int
+    likeness: float | None
+    weakest: float | None
+    weights: list[float]
+    effects: list[float]
+    stability: float | None
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well a linear model did on held-out rows, behind some columns.
+
+    Parameters
+    ----------
+    name : str
+        "coterie", "all columns", "PCA", ...
+    n_columns : float
+        Whole, or a mean over several splits.
+    score : float
+    std_error : float or None
+        Of the mean over splits; None for one split.
+    note : str
+        A remark, or nothing: why there is no score, that a solver stopped early.
+    """
+
+    name: str
+    n_columns: float
+    score: float
+    std_error: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class PathSummary:
+    """What each of T tolerances leads to; see ``coterie.tolerance_path``.
+
+    Parameters
+    ----------
+    tolerances, train_scores, cv_scores, cv_std_errors : list of float, T each
+    n_groups : list of int, T
+    labels : list of T lists of int
+        The group of each feature; the outer list is empty for too many features.
+    best, simplest : int
+        Indices of the best mean, and of the fewest groups within one standard error of it.
+    """
+
+    tolerances: list[float]
+    n_groups: list[int]
+    train_scores: list[float]
+    cv_scores: list[float]
+    cv_std_errors: list[float]
+    labels: list[list[int]]
+    best: int
+    simplest: int
+
+    def check(self, n_features: int, n_groups: int) -> None:
+        """Raise where this does not speak of so many features and groups."""
+        n = len(self.tolerances)
+        columns = (self.n_groups, self.train_scores, self.cv_scores, self.cv_std_errors)
+        _check(n > 0 and all(len(column) == n for column in columns), "a path of equal columns")
+        _check(0 <= self.best < n and 0 <= self.simplest < n, "a best step on its path")
+        _check(len(self.labels) in (0, n), "labels for all steps of a path, or none")
+        for count, labels in zip(self.n_groups, self.labels, strict=False):
+            _check(len(labels) == n_features, "labels of all features on its path")
+            found = {*labels}
+            numbered = found and min(found) == 0 and max(found) == len(found) - 1 == count - 1
+            _check(bool(numbered), "groups on its path numbered from 0")
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Correlations of features in the order of their groups, or means over blocks of them.
+
+    Parameters
+    ----------
+    percent : list of n lists of n int
+        From -100 to 100.
+    groups : list of n int
+        The group of each row and column; blocks do not cross groups, unless there are more
+        groups than rows.
+    features : list of n lists of int
+        Which features each row stands for.
+    """
+
+    percent: list[list[int]]
+    groups: list[int]
+    features: list[list[int]]
+
+    def check(self, n_features: int, n_groups: int) -> None:
+        """Raise where this does not speak of so many features and groups."""
+        n = len(self.percent)
+        _check(all(len(row) == n for row in self.percent), "a square of correlations")
+        percent = (value for row in self.percent for value in row)
+        _check(all(-100 <= value <= 100 for value in percent), "correlations of -100 to 100 %")
+        _check(len(self.groups) == len(self.features) == n, "names of correlations")
+        _check(all(0 <= one < n_groups for one in self.groups), "correlations of its groups")
+        shown = [one for features in self.features for one in features]
+        _check(all(0 <= one < n_features for one in shown), "correlations of its features")
+        _check(all(self.features), "features for all its correlations")
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Features along an axis, such as wavelengths.
+
+    Parameters
+    ----------
+    axis : str
+        What the positions are, such as "nm"; may be empty.
+    positions, mean, low, high : list of float, one for each feature
+        Where it lies; its mean, 5 % and 95 % quantiles over the rows.
+    """
+
+    axis: str
+    positions: list[float]
+    mean: list[float]
+    low: list[float]
+    high: list[float]
+
+    def check(self, n_features: int, n_groups: int) -> None:
+        """Raise where this does not speak of so many features and groups."""
+        columns = (self.positions, self.mean, self.low, self.high)
+        _check(all(len(column) == n_features for column in columns), "a spectrum of its features")
+
+
+@dataclass(frozen=True)
+class Map:
+    """Features that lie on a plane or on the globe.
+
+    Parameters
+    ----------
+    across, up : list of float, one for each feature
+        Horizontal and vertical coordinate: longitude and latitude.
+    across_name, up_name : str
+    """
+
+    across: list[float]
+    up: list[float]
+    across_name: str
+    up_name: str
+
+    def check(self, n_features: int, n_groups: int) -> None:
+        """Raise where this does not speak of so many features and groups."""
+        _check(len(self.across) == len(self.up) == n_features, "a map of its features")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A fit, told to a person who did not run it.
+
+    What needs data, folds or resamples is None or empty where these were not given.
+
+    Parameters
+    ----------
+    title : str
+    method : str
+        The class of the reducer.
+    parameters : dict of str
+        Those that were set, as text.
+    aggregation : str
+        Such as "mean".
+    task : str
+        "regression", "classes", "counts", or nothing if unknown.
+    targets : list of str
+        Names of the targets.
+    outputs : list of str
+        What the linear model predicts: the targets, or classes.
+    n_rows, n_test_rows : int or None
+        Rows of the fit, and held-out rows of the scores.
+    tolerance, penalty : float or None
+    features : list of str, D
+    labels : list of int, D
+        Number of the group of each.
+    signs : list of int, D
+        -1 for those that joined with a minus.
+    groups : list of Group
+    metric : str
+        What the scores are: "R2", "accuracy", "share of deviance explained".
+    scores : list of Score
+        First the fit itself.
+    path, correlation, spectrum, map : optional
+    agreement : float or None
+        Mean adjusted Rand index with the groups of resamples; None if not computed.
+    notes : list of str
+        What else a reader should know, a sentence each.
+    """
+
+    title: str
+    method: str
+    parameters: dict[str, str]
+    aggregation: str
+    task: str
+    targets: list[str]
+    outputs: list[str]
+    n_rows: int | None
+    n_test_rows: int | None
+    tolerance: float | None
+    penalty: float | None
+    features: list[str]
+    labels: list[int]
+    signs: list[int]
+    groups: list[Group]
+    metric: str
+    scores: list[Score]
+    path: PathSummary | None
+    correlation: Correlation | None
+    spectrum: Spectrum | None
+    map: Map | None
+    agreement: float | None
+    notes: list[str]
+
+    def __post_init__(self) -> None:
+        """Check what pages rely on: that all speak of the same features and groups."""
+        n_features, n_groups = len(self.features), len(self.groups)
+        _check(len(self.labels) == len(self.signs) == n_features, "labels and signs of features")
+        _check(all(sign in (-1, 1) for sign in self.signs), "signs of 1 and -1")
+        members = sorted(member for group in self.groups for member in group.members)
+        _check(members == list(range(n_features)), "every feature in one group")
+        of_members = [(m, number) for number, g in enumerate(self.groups) for m in g.members]
+        _check(all(self.labels[m] == number for m, number in of_members), "the labels of groups")
+        for group in self.groups:
+            _check({merge.feature for merge in group.merges} <= {*group.members}, "own merges")
+            _check(len(group.weights) == len(group.effects), "an effect for each weight")
+            _check(len(group.weights) in (0, len(self.outputs)), "a weight for each output")
+        for part in (self.path, self.correlation, self.spectrum, self.map):
+            if part is not None:
+                part.check(n_features, n_groups)
