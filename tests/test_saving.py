@@ -49,6 +49,7 @@ from coterie import (
 )
 from coterie.aggregations import AGGREGATIONS
 from coterie.families import FAMILIES, Family, negative_binomial
+from coterie.saving import load_summary, save_with_summary
 from coterie.values import in_order_of_joining
 
 MODELS = Path(__file__).parent / "data" / "models"
@@ -123,11 +124,11 @@ def same_reducers(loaded, saved):
 def there_and_back(tmp_path):
     def saved_and_loaded(reducer, functions=FUNCTIONS):
         path = tmp_path / "model.json"
-        reducer.save(path, functions)
+        reducer.save(path, functions, trace="all")
         loaded = coterie.load(path, functions)
         same_reducers(loaded, reducer)
         again = tmp_path / "again.json"
-        loaded.save(again, functions)
+        loaded.save(again, functions, trace="all")
         assert again.read_bytes() == path.read_bytes()
         return loaded
 
@@ -375,6 +376,31 @@ def test_the_trace_tells_the_same_story(problem, there_and_back):
     groups = coterie.values.Partition(tuple(loaded.groups_))
     members = [sorted(group) for group in in_order_of_joining(groups, loaded.trace_)]
     assert members == [group.tolist() for group in reducer.groups_]
+
+
+def test_merges_alone_are_kept_unless_all_decisions_are_asked_for(problem, tmp_path):
+    X, y = problem
+    reducer = NonLinCFA(0.3).fit(X, y)
+    reducer.save(tmp_path / "model.json")
+    loaded = coterie.load(tmp_path / "model.json")
+    same_arrays(np.asarray(loaded.trace_), np.asarray(reducer.trace_[reducer.trace_.accepted]))
+    assert len(loaded.trace_) < len(reducer.trace_)
+    with pytest.raises(ValueError, match="trace must be one of 'accepted', 'all', got 'none'"):
+        reducer.save(tmp_path / "model.json", trace="none")
+
+
+def test_a_summary_travels_with_the_model(problem, tmp_path):
+    X, y = problem
+    reducer = NonLinCFA(0.3).fit(X, y)
+    path = tmp_path / "model.json"
+    reducer.save(path)
+    assert load_summary(path) is None
+    summary = coterie.summarise(reducer, X, y)
+    save_with_summary(reducer, summary, path)
+    assert load_summary(path) == summary
+    same_transform(coterie.load(path), reducer, X)
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator(schema()).validate(json.loads(path.read_text()))
 
 
 def test_parameters_set_after_the_fit_change_nothing(problem, there_and_back):

@@ -10,9 +10,11 @@ from coterie import datasets, families, theory
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.exporting import to_onnx
 from coterie.fields import field_to_graph
+from coterie.inspection import summarise
 from coterie.neighbours import coordinates_to_graph
 from coterie.resampling import stability
 from coterie.saving import load
+from coterie.studies import compare, study
 from coterie.tuning import GenLinCFACV, NonLinCFACV, tolerance_path
 
 __version__ = "0.1.0"
@@ -25,12 +27,15 @@ __all__ = [
     "NonLinCFA",
     "NonLinCFACV",
     "__version__",
+    "compare",
     "coordinates_to_graph",
     "datasets",
     "families",
     "field_to_graph",
     "load",
     "stability",
+    "study",
+    "summarise",
     "theory",
     "to_onnx",
     "tolerance_path",

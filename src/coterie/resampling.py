@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length
 from coterie.estimators import NonLinCFA
 from coterie.estimators._checks import checked_word
 from coterie.fields import rows_first
+from coterie.progress import Tell, followed
 from coterie.values import FloatArray, IntArray
 
 # Beyond this a matrix of all pairs takes most of a gigabyte, and soon all memory there is.
@@ -133,7 +133,7 @@ def stability(
     resampling: Literal["subsample", "bootstrap"] = "subsample",
     random_state: Any = None,
     n_jobs: int | None = None,
-    progress: bool = False,
+    progress: bool | Tell = False,
 ) -> Stability:
     """How far the groups depend on which rows were seen.
 
@@ -159,8 +159,9 @@ def stability(
         Decides which rows are drawn. The result does not depend on `n_jobs`.
     n_jobs : int or None, default=None
         How many resamples are learned from at a time, as everywhere in scikit-learn.
-    progress : bool, default=False
-        Whether to show a progress bar; needs ``pip install 'coterie[progress]'``.
+    progress : bool or callable, default=False
+        Whether to show a progress bar; needs ``pip install 'coterie[progress]'``. A function is
+        called with the number of resamples done and that of all.
 
     Returns
     -------
@@ -201,7 +202,7 @@ def stability(
     n_resamples = _checked_count(n_resamples)
     word = checked_word("resampling", resampling, DRAWS)
     estimator = _checked_estimator(estimator)
-    bar = _bar(n_resamples) if progress else None
+    follow = followed(progress, n_resamples, "resamples")
     labels = _learned(estimator, X, y)
     X, target = rows_first(X, y)
     check_consistent_length(X, target)
@@ -210,16 +211,11 @@ def stability(
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_resamples)
     draws = (_drawn(classes, word, seed) for seed in seeds)
     fits = (delayed(_learned_again)(estimator, X, target, rows) for rows in draws)
-    resampled = list(_in_parallel(fits, n_jobs, bar))
+    # One by one, so that they can be followed.
+    learned = Parallel(n_jobs=n_jobs, return_as="generator")(fits)
+    resampled = list(follow(learned))
     _check_same_inputs(labels, resampled)
     return Stability(labels, np.array(resampled))
-
-
-def _in_parallel(fits: Iterable[Any], n_jobs: int | None, bar: Any) -> Iterable[IntArray]:
-    """What the fits give, in their order, with a bar that follows them where there is one."""
-    if bar is None:
-        return Parallel(n_jobs=n_jobs)(fits)
-    return bar(Parallel(n_jobs=n_jobs, return_as="generator")(fits))
 
 
 def _learned_again(estimator: Any, X: Any, target: Any, rows: IntArray) -> IntArray:
@@ -336,11 +332,3 @@ def _check_same_inputs(labels: IntArray, resampled: list[IntArray]) -> None:
                 f"labels_ has {len(labels)} entries for all rows and {len(others)} for a "
                 "resample. Give the estimator inputs whose number does not depend on the rows."
             )
-
-
-def _bar(total: int) -> Any:
-    try:
-        from tqdm.auto import tqdm
-    except ImportError as error:
-        raise ImportError("progress=True needs tqdm: pip install 'coterie[progress]'.") from error
-    return lambda fits: tqdm(fits, total=total, desc="resamples")

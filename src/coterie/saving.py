@@ -1,17 +1,27 @@
-"""A file becomes the reducer that was saved in it."""
+"""A file becomes the reducer that was saved in it, and what was told about it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.estimators._functions import checked_functions
-from coterie.estimators._saved import FORMAT, VERSION, reducer_in
-from coterie.files import Entry, UnreadableError, read_document
+from coterie.estimators._saved import FORMAT, VERSION, document_of, reducer_in
+from coterie.files import (
+    Entry,
+    UnreadableError,
+    plain_record,
+    read_document,
+    record_in,
+    text_of,
+    write_whole,
+)
+from coterie.inspection import Summary
 from coterie.tuning import GenLinCFACV, NonLinCFACV
 
+T = TypeVar("T")
 # The only classes that a file can ask for.
 REDUCERS = {
     kind.__name__: kind
@@ -57,8 +67,24 @@ def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = Non
     np.True_
     """
     known = checked_functions(functions)
+    return _read(path, lambda document: _reducer_in(document, known))
+
+
+def save_with_summary(reducer: Any, summary: Summary, path: str | os.PathLike[str]) -> None:
+    """Write a reducer as its method ``save`` does, and a summary beside it in the same file."""
+    document = document_of(reducer) | {"summary": plain_record(summary)}
+    write_whole(path, text_of(document))
+
+
+def load_summary(path: str | os.PathLike[str]) -> Summary | None:
+    """The summary in a file, or None where there is none."""
+    return _read(path, _summary_in)
+
+
+def _read(path: str | os.PathLike[str], part: Callable[[Entry], T]) -> T:
+    """A part of the document in a file, or one sentence on why it cannot be read."""
     try:
-        return _reducer_in(Entry(read_document(path)), known)
+        return part(Entry(read_document(path)))
     except UnreadableError as error:
         raise ValueError(f"{os.fspath(path)} cannot be loaded: {error}.") from None
     except RecursionError:
@@ -67,7 +93,14 @@ def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = Non
         ) from None
 
 
-def _reducer_in(document: Entry, functions: Mapping[str, Any]) -> Any:
+def _summary_in(document: Entry) -> Summary | None:
+    _check_format(document)
+    entry = document.get("summary")
+    return None if entry is None or entry.is_null else record_in(entry, Summary)
+
+
+def _check_format(document: Entry) -> None:
+    """Raise unless this is a model that we can read."""
     if not document.is_object or document.value.get("format") != FORMAT:
         raise UnreadableError("it is no model saved by coterie")
     version = document["version"].whole(1, 2**31)
@@ -76,5 +109,9 @@ def _reducer_in(document: Entry, functions: Mapping[str, Any]) -> Any:
             f"it was made by a newer coterie (format {version}, this one reads {VERSION}): "
             "pip install --upgrade coterie"
         )
+
+
+def _reducer_in(document: Entry, functions: Mapping[str, Any]) -> Any:
+    _check_format(document)
     kind = REDUCERS[document["reducer"].word([*REDUCERS])]
     return reducer_in(document, kind, functions)

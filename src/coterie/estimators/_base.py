@@ -390,23 +390,34 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             is set; for a field a DataArray of samples and groups.
         """
         check_is_fitted(self)
-        if not is_field(X):
-            return self._transformed(X)
-        if self._layout is None:
-            raise ValueError("X is an xarray field, and fit saw a table: pass X as one, too.")
-        values = self._transformed(self._layout.table(X))
-        if output_is_set(self):
+        values = self._transformed(X)
+        if not is_field(X) or output_is_set(self):
             return values
         return self._layout.samples(values, X, self.get_feature_names_out())
 
+    def _table_of(self, field: Any) -> Any:
+        """The columns of a field that is laid out as the one in fit."""
+        if self._layout is None:
+            raise ValueError("X is an xarray field, and fit saw a table: pass X as one, too.")
+        return self._layout.table(field)
+
     def _transformed(self, X: Any) -> Any:
+        return same_kind(self._aggregated(self._seen(X)), X)
+
+    def _seen(self, X: Any) -> Any:
+        """What is grouped, of rows that may be new: validated, and inputs applied."""
+        if is_field(X):
+            X = self._table_of(X)
         if is_transformer(self.inputs):
             X = validate_data(self, X, reset=False, skip_check_array=True)
         else:
             X = self._checked_array(X, reset=False)
-        columns = self._columns(X, self._aggregation, self.missing == "pairwise")
+        return self._columns(X, self._aggregation, self.missing == "pairwise")
+
+    def _aggregated(self, columns: Any) -> Any:
+        """The aggregates of what is grouped."""
         if not self._scaling:
-            return same_kind(self._aggregates.values(columns), X)
+            return self._aggregates.values(columns)
         values = self._aggregates.values(self._scaling.applied(columns))
         if is_sparse(values):
             return values.toarray() - self._aggregates.values(self._scaling.shift[None])
@@ -509,7 +520,11 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         return np.array(made_unique(named), dtype=object)
 
     def save(
-        self, path: str | os.PathLike[str], functions: Mapping[str, Any] | None = None
+        self,
+        path: str | os.PathLike[str],
+        functions: Mapping[str, Any] | None = None,
+        *,
+        trace: Literal["accepted", "all"] = "accepted",
     ) -> None:
         """Write the fitted reducer to a file of JSON, to be read by :func:`coterie.load`.
 
@@ -523,6 +538,9 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         functions : dict of functions and families, optional
             Names for functions that are parameters. Without one, a function is called by its own
             name, and a lambda has none. Functions are named in the file, not held.
+        trace : {"accepted", "all"}, default="accepted"
+            Which decisions of ``trace_`` to keep: the merges, or what was refused as well, of which
+            there can be millions.
 
         Raises
         ------
@@ -530,7 +548,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             Where a parameter is of a kind that JSON cannot hold, such as a transformer.
         """
         check_is_fitted(self)
-        write_whole(path, text_of(document_of(self, functions)))
+        write_whole(path, text_of(document_of(self, functions, trace)))
 
     def _plain_more(self) -> dict[str, Any]:
         """What only some reducers find, as plain values."""

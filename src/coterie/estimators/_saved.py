@@ -12,6 +12,7 @@ from sklearn import config_context
 
 from coterie.aggregations import AGGREGATIONS, Aggregation, Linear, running_form
 from coterie.estimators._aggregates import Scaling
+from coterie.estimators._checks import checked_word
 from coterie.estimators._functions import Naming, checked_functions, function_in, plain_function
 from coterie.estimators._parameters import (
     check_no_transformer,
@@ -40,13 +41,15 @@ from coterie.files import (
 from coterie.values import TRACE_DTYPE, IntArray, Trace
 
 FORMAT, VERSION = "coterie", 1
+TRACES = ("accepted", "all")
 OUTPUTS = ("default", "pandas", "polars")
 # Functions may give fewer inputs than there are features, which then have no list in the file.
 MOST_FEATURES = 10**7
 
 
-def document_of(reducer: Any, functions: Any = None) -> dict[str, Any]:
-    """All of a fitted reducer as plain values."""
+def document_of(reducer: Any, functions: Any = None, trace: str = "accepted") -> dict[str, Any]:
+    """All of a fitted reducer as plain values; of its decisions those accepted, or all."""
+    checked_word("trace", trace, TRACES)
     if type(reducer).__module__.partition(".")[0] != "coterie":
         raise TypeError(
             f"{type(reducer).__name__} is no reducer of coterie, and coterie.load would not know "
@@ -58,16 +61,17 @@ def document_of(reducer: Any, functions: Any = None) -> dict[str, Any]:
         "version": VERSION,
         "reducer": type(reducer).__name__,
         "parameters": plain_parameters(reducer.get_params(deep=False), naming),
-        "fitted": _plain_fit(reducer, naming) | reducer._plain_more(),
+        "fitted": _plain_fit(reducer, naming, trace) | reducer._plain_more(),
         "output": vars(reducer).get("_sklearn_output_config", {}).get("transform"),
         "requests": _plain_requests(reducer),
     }
 
 
-def _plain_fit(reducer: Any, naming: Naming) -> dict[str, Any]:
+def _plain_fit(reducer: Any, naming: Naming, trace: str) -> dict[str, Any]:
     check_no_transformer(reducer._inputs)
     aggregation = plain_aggregation(reducer._aggregation)
     learned = plain_aggregates(reducer._aggregates, reducer._aggregation)
+    decisions = reducer.trace_ if trace == "all" else reducer.trace_[reducer.trace_.accepted]
     names, scaling = getattr(reducer, "feature_names_in_", None), reducer._scaling
     return {
         "n_features_in": reducer.n_features_in_,
@@ -90,7 +94,7 @@ def _plain_fit(reducer: Any, naming: Naming) -> dict[str, Any]:
         "field": None if reducer._layout is None else plain_layout(reducer._layout),
         "trace": {
             name: plain_numbers(column) if column.dtype.kind == "f" else column.tolist()
-            for name, column in plain_trace(reducer.trace_).items()
+            for name, column in plain_trace(decisions).items()
         },
     }
 

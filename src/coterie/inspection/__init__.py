@@ -1,5 +1,6 @@
 """A fitted result becomes a summary, and a summary a picture or a page."""
 
+from coterie.inspection._made import summarise
 from coterie.inspection._summary import (
     Correlation,
     Group,
@@ -20,4 +21,5 @@ __all__ = [
     "Score",
     "Spectrum",
     "Summary",
+    "summarise",
 ]

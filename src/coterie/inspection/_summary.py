@@ -39,8 +39,8 @@ class Group:
     merges : list of Merge
         How it grew, in order. The member that is in no merge opened it. Fewer than there are
         members, where some were together from the start.
-    refused : int
-        How many times a feature was refused.
+    refused : int or None
+        How many times a feature was refused; None where only what was accepted is known.
     likeness : float or None
         Mean correlation between two members, a negative sign counted; None without data or for
         one member.
@@ -58,7 +58,7 @@ class Group:
     name: str
     members: list[int]
     merges: list[Merge]
-    refused: int
+    refused: int | None
     likeness: float | None
     weakest: float | None
     weights: list[float]

@@ -1,6 +1,16 @@
 """Which tolerance? The curve from tolerance to score, and reducers that choose on it."""
 
+from coterie.tuning._models import coefficients, fitted_model, outputs_of, plain_model
 from coterie.tuning._path import TolerancePath, tolerance_path
 from coterie.tuning._reducers import GenLinCFACV, NonLinCFACV
 
-__all__ = ["GenLinCFACV", "NonLinCFACV", "TolerancePath", "tolerance_path"]
+__all__ = [
+    "GenLinCFACV",
+    "NonLinCFACV",
+    "TolerancePath",
+    "coefficients",
+    "fitted_model",
+    "outputs_of",
+    "plain_model",
+    "tolerance_path",
+]

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from coterie.estimators import GenLinCFA, NonLinCFA
@@ -20,10 +19,11 @@ from coterie.estimators._checks import checked_number
 from coterie.estimators._prepared import Prepared
 from coterie.estimators._rows import Given
 from coterie.estimators._splits import checked_cv
-from coterie.estimators._targets import is_text
 from coterie.fields import rows_first
 from coterie.grouping import is_light
-from coterie.values import FloatArray, IntArray, Partition, is_sparse, trace_of
+from coterie.progress import Tell, followed
+from coterie.tuning._models import fitted_model, plain_model
+from coterie.values import FloatArray, IntArray, Partition, trace_of
 
 # Where to look for tolerances: shares of R2, and ratios of a bound.
 RANGES: dict[type[Reducer], tuple[float, float]] = {
@@ -144,7 +144,7 @@ class Training(NamedTuple):
 
         self.reducer._keep(self.prepared, partition, trace_of([], partition))
         Z = self.reducer.transform(self.X)
-        model = _fitted(self.model, Z, self.y, self.given.sample_weight)
+        model = fitted_model(self.model, Z, self.y, self.given.sample_weight)
         fitted = make_pipeline(self.reducer, model)
         if weights is None:
             return float(scorer(fitted, X, y))
@@ -168,6 +168,7 @@ def tolerance_path(
     n_jobs: int | None = None,
     sample_weight: Any = None,
     groups: Any = None,
+    progress: bool | Tell = False,
 ) -> TolerancePath:
     """Number of groups, and score of a plain model behind them, for each tolerance.
 
@@ -197,6 +198,9 @@ def tolerance_path(
         How many times each row counts, for prices, model and score.
     groups : array-like of shape (n_samples,), optional
         Groups of rows, for a `cv` such as ``GroupKFold``, here and in the estimator.
+    progress : bool or callable, default=False
+        Whether to show a progress bar; needs ``pip install 'coterie[progress]'``. A function is
+        called with the number of folds done and that of all.
 
     Returns
     -------
@@ -249,16 +253,17 @@ def tolerance_path(
     given = Given(None if weights is None else np.asarray(weights, dtype=np.float64), groups)
     known = _found(whole, count) if chosen is None else [(t, whole.grouped(t)) for t in chosen]
     at, partitions = np.array([t for t, _ in known]), [partition for _, partition in known]
-    folds = Parallel(n_jobs=n_jobs)(
-        delayed(_fold_scores)(reducer, at, scorer, X, y, given, split)
-        for split in _splits(whole.model, cv, X, y, groups)
+    splits = _splits(whole.model, cv, X, y, groups)
+    folds = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_fold_scores)(reducer, at, scorer, X, y, given, split) for split in splits
     )
+    cv_scores = np.column_stack(list(followed(progress, len(splits), "folds")(folds)))
     return TolerancePath(
         tolerances=at,
         n_groups=np.array([len(partition.groups) for partition in partitions]),
         labels=np.array([partition.labels for partition in partitions]),
         train_scores=whole.scores(partitions, scorer, whole.X, whole.y, whole.given.sample_weight),
-        cv_scores=_checked_scores(np.column_stack(folds)),
+        cv_scores=_checked_scores(cv_scores),
     )
 
 
@@ -270,54 +275,6 @@ def counting(X: Any, y: Any, given: Given) -> tuple[Any, Any, Given]:
     kept = np.flatnonzero(weights)
     some = Given(*(None if one is None else _safe_indexing(one, kept) for one in given))
     return _safe_indexing(X, kept), _safe_indexing(y, kept), some
-
-
-def plain_model(estimator: Any, X: Any, y: Any) -> Any:
-    """The model to put behind a reducer: the plainest one for its kind of target."""
-    # Imported late: fitting a reducer needs no models.
-    from sklearn.impute import SimpleImputer
-    from sklearn.linear_model import (
-        GammaRegressor,
-        LinearRegression,
-        LogisticRegression,
-        PoissonRegressor,
-        TweedieRegressor,
-    )
-    from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    # Without a penalty there is no solution where aggregates are collinear.
-    ridge = {"alpha": 1e-3, "solver": "newton-cholesky"}
-    models = {
-        "bernoulli": LogisticRegression(max_iter=1000),
-        "poisson": PoissonRegressor(**ridge),
-        "gamma": GammaRegressor(**ridge),
-        "inverse_gaussian": TweedieRegressor(power=3, link="log", **ridge),
-    }
-    family = getattr(estimator, "family", "gaussian")
-    if is_text(y):
-        family = "bernoulli"
-    word = family if isinstance(family, str) else family.name.partition("(")[0]
-    model = models.get("poisson" if word == "negative_binomial" else word)
-    fill = [SimpleImputer()] if estimator.missing == "pairwise" else []
-    if model is None:
-        return make_pipeline(*fill, LinearRegression()) if fill else LinearRegression()
-    if np.ndim(y) > 1:
-        several = MultiOutputClassifier if word == "bernoulli" else MultiOutputRegressor
-        model = several(model)
-    return make_pipeline(*fill, StandardScaler(with_mean=not is_sparse(X)), model)
-
-
-def _fitted(model: Any, Z: Any, y: Any, weights: Any) -> Any:
-    """The model fitted to rows that count so many times."""
-    if weights is None:
-        return model.fit(Z, y)
-    steps = getattr(model, "steps", None)
-    if steps is None:
-        return model.fit(Z, y, sample_weight=weights)
-    taking = [name for name, step in steps if has_fit_parameter(step, "sample_weight")]
-    return model.fit(Z, y, **{f"{name}__sample_weight": weights for name in taking})
 
 
 def _fold_scores(

@@ -1,0 +1,68 @@
+"""How alike features are, within groups and between them."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from coterie.inspection._standardised import Standardised, chosen, members_of, membership
+from coterie.inspection._summary import Correlation
+from coterie.values import FloatArray, IntArray
+
+# A picture has no room for more rows, and a person no patience.
+MOST_CELLS = 160
+
+
+def likeness(columns: Standardised, labels: IntArray, signs: FloatArray) -> FloatArray:
+    """Mean correlation between two members of each group, signs counted; NaN for one member."""
+    groups = membership(labels, signs)
+    sizes = np.bincount(labels)
+    sums = columns.sums(groups)
+    own = np.bincount(labels, columns.variance)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = ((sums**2).sum(axis=0) - own) / (sizes * (sizes - 1))
+    if columns.seen is not None:
+        mean = mean / np.diagonal(columns.seen_together(groups))
+    return np.where(sizes > 1, mean.clip(-1, 1), np.nan)
+
+
+def weakest(
+    columns: Standardised, aggregates: FloatArray, labels: IntArray, signs: FloatArray
+) -> FloatArray:
+    """Lowest correlation of a member with the aggregate of its group; NaN for one member."""
+    behind = Standardised.of(aggregates, columns.share)
+    each = behind.sums(sparse.eye_array(aggregates.shape[1], format="csr"))
+    lowest = np.full(aggregates.shape[1], np.nan)
+    for number, members in enumerate(members_of(labels)):
+        if len(members) > 1:
+            own = columns.sums(chosen(members, len(labels)))
+            lowest[number] = (signs[members] * (own.T @ each[:, number])).min()
+    return lowest.clip(-1, 1)
+
+
+def correlation(columns: Standardised, labels: IntArray) -> Correlation:
+    """Correlations in the order of the groups, of features or of blocks of them."""
+    blocks = _blocks(members_of(labels), MOST_CELLS)
+    of_feature = np.empty(len(labels), dtype=np.intp)
+    for number, block in enumerate(blocks):
+        of_feature[block] = number
+    means = columns.mean_correlations(membership(of_feature))
+    percent = np.nan_to_num(100 * means).round().astype(int)
+    return Correlation(
+        percent=percent.tolist(),
+        groups=[int(labels[block[0]]) for block in blocks],
+        features=[block.tolist() for block in blocks],
+    )
+
+
+def _blocks(groups: list[IntArray], most: int) -> list[IntArray]:
+    """At most so many blocks of features, each within a group if there are not too many groups."""
+    n_features = sum(map(len, groups))
+    if n_features <= most:
+        return [feature for group in groups for feature in np.split(group, len(group))]
+    if len(groups) >= most:
+        return np.array_split(np.concatenate(groups), most)
+    spare = most - len(groups)
+    extra = [int(spare * (len(group) - 1) / (n_features - len(groups))) for group in groups]
+    pairs = zip(groups, extra, strict=True)
+    return [block for group, more in pairs for block in np.array_split(group, 1 + more)]

@@ -1,0 +1,51 @@
+"""Where features lie: along an axis, or on a map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from coterie.inspection._standardised import Standardised
+from coterie.inspection._summary import Map, Spectrum
+from coterie.places import axis_in, plane_in
+from coterie.values import is_sparse
+
+# Neighbours on an axis that are less alike than this make no curve.
+SMOOTH = 0.8
+QUANTILES = (0.05, 0.95)
+
+
+def spectrum(columns: Standardised, names: list[str], positions: Any = None) -> Spectrum | None:
+    """Features along an axis, where they are said to lie on one, or their names and values do."""
+    if is_sparse(columns.columns):
+        return None
+    if positions is None:
+        axis = axis_in(names)
+        if axis is None or not _is_smooth(columns):
+            return None
+        name, positions = axis
+    else:
+        name = ""
+    low, high = np.quantile(columns.columns, QUANTILES, axis=0)
+    places = np.asarray(positions, dtype=np.float64).tolist()
+    return Spectrum(name, places, columns.mean.tolist(), low.tolist(), high.tolist())
+
+
+def _is_smooth(columns: Standardised) -> bool:
+    """Whether features that follow each other are alike, as values along a curve are."""
+    n_features = len(columns.mean)
+    z = columns.sums(sparse.eye_array(n_features, format="csr"))
+    return bool(np.median(np.einsum("ij,ij->j", z[:, :-1], z[:, 1:])) >= SMOOTH)
+
+
+def place(names: list[str], coordinates: Any = None) -> Map | None:
+    """Features on a map, by coordinates of shape (n_features, 2) or by their names."""
+    if coordinates is not None:
+        across, up = np.asarray(coordinates, dtype=np.float64).T
+        return Map(across.tolist(), up.tolist(), "x", "y")
+    plane = plane_in(names)
+    if plane is None:
+        return None
+    return Map(plane.across.tolist(), plane.up.tolist(), plane.across_name, plane.up_name)

@@ -1,0 +1,98 @@
+"""Where features lie, as far as their names tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from coterie.values import FloatArray
+
+NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
+# What stands before or after a coordinate, and which way it goes.
+ACROSS = ("lon", "long", "longitude", "x", "e", "east", "col")
+UP = ("lat", "latitude", "y", "n", "north", "row")
+# Fewer names may be numbered by chance.
+FEWEST = 8
+
+
+class Axis(NamedTuple):
+    """Positions along a line, and what they are called."""
+
+    name: str
+    positions: FloatArray
+
+
+class Plane(NamedTuple):
+    """Positions on a plane or on the globe, and what they are called."""
+
+    across_name: str
+    up_name: str
+    across: FloatArray
+    up: FloatArray
+
+
+def axis_in(names: Sequence[str]) -> Axis | None:
+    """Positions along an axis, where all names are one text with a number that only rises or falls.
+
+    Examples
+    --------
+    >>> axis_in([f"{wavelength} nm" for wavelength in range(900, 940, 5)])
+    Axis(name='nm', positions=array([900., 905., 910., 915., 920., 925., 930., 935.]))
+    >>> axis_in(["age", "income"]) is None
+    True
+    """
+    if len(names) < FEWEST:
+        return None
+    parts = [_parts(name) for name in names]
+    if any(len(numbers) != 1 for _, numbers in parts) or len({text for text, _ in parts}) != 1:
+        return None
+    positions = np.array([numbers[0] for _, numbers in parts])
+    steps = np.diff(positions)
+    if not ((steps > 0).all() or (steps < 0).all()):
+        return None
+    return Axis(" ".join("".join(parts[0][0]).replace("_", " ").split()), positions)
+
+
+def plane_in(names: Sequence[str]) -> Plane | None:
+    """Coordinates of all features, where each name holds a longitude and a latitude, or x and y.
+
+    Examples
+    --------
+    >>> plane = plane_in(["wind_lon120_lat-30", "wind_lon122.5_lat-30", "wind_lon120_lat-27.5"])
+    >>> plane.across
+    array([120. , 122.5, 120. ])
+    >>> plane.up
+    array([-30. , -30. , -27.5])
+    """
+    found = [_coordinates(name) for name in names]
+    known = [one for one in found if one is not None]
+    if not known or len(known) < len(found):
+        return None
+    across_name, up_name = known[0][0], known[0][2]
+    if any((one[0], one[2]) != (across_name, up_name) for one in known):
+        return None
+    across, up = np.array([one[1] for one in known]), np.array([one[3] for one in known])
+    return Plane(across_name, up_name, across, up)
+
+
+def _parts(name: str) -> tuple[tuple[str, ...], list[float]]:
+    """The texts between the numbers of a name, and the numbers."""
+    found = list(NUMBER.finditer(name))
+    numbers = [float(match.group()) for match in found]
+    edges = [0, *(edge for match in found for edge in (match.start(), match.end())), len(name)]
+    texts = tuple(name[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    return texts, numbers
+
+
+def _coordinates(name: str) -> tuple[str, float, str, float] | None:
+    """The two coordinates in a name, each after a word that says which way it goes."""
+    across = up = None
+    for word, number in re.findall(rf"([A-Za-z]+)[ _=:]*({NUMBER.pattern})", name):
+        if word.lower() in ACROSS and across is None:
+            across = (word, float(number))
+        elif word.lower() in UP and up is None:
+            up = (word, float(number))
+    return None if across is None or up is None else (*across, *up)

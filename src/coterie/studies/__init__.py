@@ -1,0 +1,7 @@
+"""The whole job, and the same beside rivals: rows are held out, models scored, answers told."""
+
+from coterie.studies._compare import Comparison, compare
+from coterie.studies._study import Study, study
+from coterie.studies._tasks import METRICS, Task, reducer_for, task_of
+
+__all__ = ["METRICS", "Comparison", "Study", "Task", "compare", "reducer_for", "study", "task_of"]

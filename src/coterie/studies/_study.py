@@ -1,0 +1,197 @@
+"""The whole job: split, fit, score beside others, and tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from coterie.estimators import GenLinCFA, NonLinCFA
+from coterie.inspection import Score, Summary, summarise
+from coterie.progress import Tell
+from coterie.resampling import stability
+from coterie.studies._compare import ALL, OURS
+from coterie.studies._rivals import PCA
+from coterie.studies._rows import Rows, held_out
+from coterie.studies._scores import learned, remarks, score_behind, score_of
+from coterie.studies._tasks import METRICS, TaskName, is_blind_to_classes, reducer_for, task_of
+from coterie.tuning import TolerancePath, tolerance_path
+
+# Told what is done, how much of it, and of how much.
+Say = Callable[[str, int, int], None]
+# Beyond so many features, or numbers in the table, the path takes fewer and larger steps.
+MANY_FEATURES, MANY_NUMBERS = 1_000, 300_000
+
+
+@dataclass(frozen=True)
+class Study:
+    """A fitted reducer, and what there is to tell about it.
+
+    Parameters
+    ----------
+    reducer : reducer
+        Fitted to the training rows.
+    summary : Summary
+    """
+
+    reducer: Any
+    summary: Summary
+
+
+def study(
+    X: Any,
+    y: Any,
+    *,
+    estimator: Any = None,
+    task: TaskName | None = None,
+    test_share: float = 0.25,
+    by_time: bool = False,
+    sample_weight: Any = None,
+    path: bool = True,
+    n_resamples: int = 0,
+    random_state: int = 0,
+    positions: Any = None,
+    coordinates: Any = None,
+    title: str = "",
+    targets: Sequence[str] = ("target",),
+    notes: Sequence[str] = (),
+    progress: Say | None = None,
+) -> Study:
+    """Split, fit, score on held-out rows beside all columns and PCA, and summarise.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+    estimator : reducer or None, default=None
+        None: NonLinCFA for regression, GenLinCFA for classes and counts, with their defaults.
+    task : {"regression", "classes", "counts"} or None, default=None
+        None: by the values of y.
+    test_share : float, default=0.25
+        Share of the rows that are held out. 0: all rows are learned from, and nothing is scored.
+    by_time : bool, default=False
+        Whether the last rows are held out, and not a random choice.
+    sample_weight : array-like of shape (n_samples,), optional
+    path : bool, default=True
+        Whether to find what other tolerances lead to. Reducers without a tolerance have none.
+    n_resamples : int, default=0
+        From how many random halves of the training rows the groups are learned again; 0: none.
+    random_state : int, default=0
+    positions, coordinates, title, targets, notes
+        As in `summarise`.
+    progress : callable or None, default=None
+        Called with what is done, how much of it, and of how much.
+
+    Returns
+    -------
+    Study
+        ``reducer``, fitted to the training rows, and ``summary``.
+
+    Examples
+    --------
+    >>> import coterie
+    >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> study = coterie.study(X, y)
+    >>> [(score.name, score.n_columns) for score in study.summary.scores]
+    [('coterie', 3.0), ('all columns', 12.0), ('PCA', 3.0)]
+    """
+    say = progress or _nothing
+    rows = Rows.given(X, y, sample_weight)
+    task = task_of(rows.y).name if task is None else task
+    reducer = reducer_for(task) if estimator is None else estimator
+    rows = rows.named() if is_blind_to_classes(task, reducer) else rows
+    train, test = _parts(rows, test_share, task, by_time, random_state)
+    say("fit", 0, 1)
+    fitted = learned(reducer, train)
+    say("fit", 1, 1)
+    curve = _path(reducer, train, by_time, partial(say, "path")) if path else None
+    held = None
+    if n_resamples:
+        held = stability(
+            train.X,
+            train.y,
+            estimator=reducer,
+            n_resamples=n_resamples,
+            random_state=random_state,
+            progress=partial(say, "stability"),
+        )
+    summary = summarise(
+        fitted,
+        train.X,
+        train.y,
+        sample_weight=train.weights,
+        scores=_scores(fitted, reducer, train, test, say) if test else [],
+        metric=METRICS[task],
+        path=curve,
+        stability=held,
+        positions=positions,
+        coordinates=coordinates,
+        title=title,
+        task=task,
+        targets=targets,
+        n_test_rows=len(test) if test else None,
+        notes=notes,
+    )
+    return Study(fitted, summary)
+
+
+def _nothing(what: str, done: int, total: int) -> None:
+    """Say nothing."""
+
+
+def _parts(
+    rows: Rows, share: float, task: TaskName, by_time: bool, seed: int
+) -> tuple[Rows, Rows | None]:
+    """Training rows, and held-out rows if there are any."""
+    if not 0 <= share < 1:
+        raise ValueError(f"test_share must be 0 or more and less than 1, got {share!r}.")
+    if share == 0:
+        return rows, None
+    train, test = held_out(rows.y, share, classes=task == "classes", by_time=by_time, seed=seed)
+    if len(test) < 2 or len(train) < 2:
+        raise ValueError(
+            f"test_share={share!r} of {len(rows)} rows leaves {len(train)} to learn from and "
+            f"{len(test)} to be tested on; both need 2 or more. Give more rows, or test_share=0."
+        )
+    return rows.of(train), rows.of(test)
+
+
+def _scores(fitted: Any, reducer: Any, train: Rows, test: Rows, say: Say) -> list[Score]:
+    """Ours, all columns, and PCA of as many columns as ours."""
+    n_features = train.X.shape[1]
+    size = min(fitted.n_groups_, n_features, len(train) - 1)
+    ways = {
+        OURS: (fitted.n_groups_, partial(score_of, fitted)),
+        ALL: (n_features, partial(score_behind, [], reducer)),
+        PCA.name: (size, partial(score_behind, PCA.steps(size), reducer)),
+    }
+    scores = []
+    for done, (name, (n_columns, scored)) in enumerate(ways.items()):
+        say("scores", done, len(ways))
+        with remarks() as said:
+            value = scored(train, test)
+        scores.append(Score(name, float(n_columns), value, note="; ".join(said)))
+    say("scores", len(ways), len(ways))
+    return scores
+
+
+def _path(reducer: Any, train: Rows, by_time: bool, tell: Tell) -> TolerancePath | None:
+    """What other tolerances lead to, for reducers that have one."""
+    if not isinstance(reducer, NonLinCFA | GenLinCFA) or reducer.n_groups is not None:
+        return None
+    from sklearn.model_selection import TimeSeriesSplit
+
+    n_rows, n_features = train.X.shape
+    is_large = n_features > MANY_FEATURES or n_rows * n_features > MANY_NUMBERS
+    n_folds = 3 if is_large else 5
+    with remarks():
+        return tolerance_path(
+            train.X,
+            train.y,
+            estimator=reducer,
+            n_tolerances=12 if is_large else 30,
+            cv=TimeSeriesSplit(n_folds) if by_time else n_folds,
+            sample_weight=train.weights,
+            progress=tell,
+        )

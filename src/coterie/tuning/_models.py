@@ -1,0 +1,84 @@
+"""The plain models that are put behind groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import has_fit_parameter
+
+from coterie.estimators._targets import is_text
+from coterie.values import FloatArray, is_sparse
+
+
+def plain_model(estimator: Any, X: Any, y: Any) -> Any:
+    """The model to put behind a reducer: the plainest one for its kind of target."""
+    # Imported late: fitting a reducer needs no models.
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import (
+        GammaRegressor,
+        LinearRegression,
+        LogisticRegression,
+        PoissonRegressor,
+        TweedieRegressor,
+    )
+    from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    # Without a penalty there is no solution where aggregates are collinear.
+    ridge = {"alpha": 1e-3, "solver": "newton-cholesky"}
+    models = {
+        "bernoulli": LogisticRegression(max_iter=1000),
+        "poisson": PoissonRegressor(**ridge),
+        "gamma": GammaRegressor(**ridge),
+        "inverse_gaussian": TweedieRegressor(power=3, link="log", **ridge),
+    }
+    family = getattr(estimator, "family", "gaussian")
+    if is_text(y):
+        family = "bernoulli"
+    word = family if isinstance(family, str) else family.name.partition("(")[0]
+    model = models.get("poisson" if word == "negative_binomial" else word)
+    fill = [SimpleImputer()] if estimator.missing == "pairwise" else []
+    if model is None:
+        return make_pipeline(*fill, LinearRegression()) if fill else LinearRegression()
+    if np.ndim(y) > 1:
+        several = MultiOutputClassifier if word == "bernoulli" else MultiOutputRegressor
+        model = several(model)
+    return make_pipeline(*fill, StandardScaler(with_mean=not is_sparse(X)), model)
+
+
+def fitted_model(model: Any, Z: Any, y: Any, weights: Any) -> Any:
+    """The model fitted to rows that count so many times."""
+    if weights is None:
+        return model.fit(Z, y)
+    steps = getattr(model, "steps", None)
+    if steps is None:
+        return model.fit(Z, y, sample_weight=weights)
+    taking = [name for name, step in steps if has_fit_parameter(step, "sample_weight")]
+    return model.fit(Z, y, **{f"{name}__sample_weight": weights for name in taking})
+
+
+def coefficients(model: Any) -> FloatArray:
+    """Coefficients of a fitted plain model for the columns it was given, a row for each output."""
+    steps = [model] if not hasattr(model, "steps") else [step for _, step in model.steps]
+    last = steps[-1]
+    each = getattr(last, "estimators_", None) or [last]
+    rows = np.vstack([np.atleast_2d(one.coef_) for one in each])
+    scales = [step.scale_ for step in steps if getattr(step, "scale_", None) is not None]
+    return rows / scales[0] if scales else rows
+
+
+def outputs_of(model: Any, targets: list[str]) -> list[str]:
+    """What the rows of the coefficients predict: targets, or their classes."""
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if not hasattr(last, "classes_"):
+        return targets
+    several = isinstance(last.classes_, list)
+    classes = last.classes_ if several else [last.classes_]
+    return [
+        f"{target} = {one}" if several else str(one)
+        for target, labels in zip(targets, classes, strict=True)
+        # Of two classes the second is predicted, or not.
+        for one in (labels[1:] if len(labels) == 2 else labels)
+    ]

@@ -1,0 +1,119 @@
+"""Correlations within groups and between them, beside numpy on the whole table."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from coterie.inspection._likeness import MOST_CELLS, _blocks, correlation, likeness, weakest
+from coterie.inspection._standardised import Standardised, members_of, membership
+
+
+def table(seed, n_features, gaps=False, n_samples=40):
+    rng = np.random.default_rng(seed)
+    common = rng.normal(size=(n_samples, 1))
+    X = common + rng.normal(size=(n_samples, n_features)) + 5
+    if gaps:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    labels = np.unique(rng.integers(3, size=n_features), return_inverse=True)[1]
+    return X, labels
+
+
+def pairwise(X, i, j):
+    """Correlation over the rows that both have, each standardised by all it has."""
+    z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
+    return np.nansum(z[:, i] * z[:, j]) / np.sum(~np.isnan(z[:, i]) & ~np.isnan(z[:, j]))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@given(seed=st.integers(0, 10**6), n_features=st.integers(2, 12))
+@settings(max_examples=30)
+def test_likeness_is_the_mean_of_numpys_correlations(kind, seed, n_features):
+    X, labels = table(seed, n_features)
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=n_features)
+    found = likeness(Standardised.of(kind(X)), labels, signs)
+    r = np.corrcoef(X.T) * np.outer(signs, signs)
+    for number, members in enumerate(members_of(labels)):
+        inside = r[np.ix_(members, members)][~np.eye(len(members), dtype=bool)]
+        if len(members) > 1:
+            assert found[number] == pytest.approx(inside.mean(), abs=1e-9)
+        else:
+            assert np.isnan(found[number])
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=20)
+def test_weights_count_rows_as_often(seed):
+    X, labels = table(seed, 6)
+    counts = np.random.default_rng(seed).integers(1, 4, size=len(X))
+    signs = np.ones(6)
+    weighted = likeness(Standardised.of(X, counts), labels, signs)
+    repeated = likeness(Standardised.of(np.repeat(X, counts, axis=0)), labels, signs)
+    assert weighted == pytest.approx(repeated, nan_ok=True)
+
+
+@given(seed=st.integers(0, 10**6), gaps=st.booleans())
+@settings(max_examples=30)
+def test_the_heat_map_shows_all_pairs_in_the_order_of_groups(seed, gaps):
+    X, labels = table(seed, 9, gaps)
+    shown = correlation(Standardised.of(X), labels)
+    order = [one for (one,) in shown.features]
+    assert order == np.argsort(labels, kind="stable").tolist()
+    assert shown.groups == sorted(labels.tolist())
+    for i, a in enumerate(order):
+        for j, b in enumerate(order):
+            expected = 1 if i == j else pairwise(X, a, b)
+            assert shown.percent[i][j] == pytest.approx(100 * np.clip(expected, -1, 1), abs=0.51)
+
+
+def test_blocks_show_mean_correlations():
+    X, _ = table(0, 400)
+    labels = np.repeat(np.arange(5), 80)
+    shown = correlation(Standardised.of(X), labels)
+    assert len(shown.percent) <= MOST_CELLS
+    assert sorted(f for block in shown.features for f in block) == list(range(400))
+    assert all(
+        {labels[f] for f in block} == {group} for block, group in zip(shown.features, shown.groups)
+    )
+    r = np.corrcoef(X.T)
+    one, other = shown.features[0], shown.features[-1]
+    assert shown.percent[0][-1] == pytest.approx(100 * r[np.ix_(one, other)].mean(), abs=0.51)
+    own = r[np.ix_(one, one)][~np.eye(len(one), dtype=bool)].mean()
+    assert shown.percent[0][0] == pytest.approx(100 * own, abs=0.51)
+
+
+@given(
+    sizes=st.lists(st.integers(1, 60), min_size=1, max_size=60),
+    most=st.integers(1, 50),
+)
+def test_blocks_are_few_and_hold_every_feature_once(sizes, most):
+    groups = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
+    blocks = _blocks(groups, most)
+    assert len(blocks) <= most
+    assert all(map(len, blocks))
+    assert np.concatenate(blocks).tolist() == list(range(sum(sizes)))
+
+
+def test_the_weakest_member_is_found_by_its_correlation_with_the_aggregate(rng):
+    X, labels = table(3, 8)
+    signs = np.ones(8)
+    Z = np.column_stack([X[:, members].mean(axis=1) for members in members_of(labels)])
+    found = weakest(Standardised.of(X), Z, labels, signs)
+    for number, members in enumerate(members_of(labels)):
+        least = min(np.corrcoef(X[:, m], Z[:, number])[0, 1] for m in members)
+        assert found[number] == pytest.approx(least)
+
+
+def test_constant_features_are_like_nothing(rng):
+    X = np.column_stack([np.full(20, 3.0), rng.normal(size=20), np.full(20, 1e9)])
+    columns = Standardised.of(X)
+    assert likeness(columns, np.zeros(3, dtype=int), np.ones(3))[0] == pytest.approx(0)
+    means = columns.mean_correlations(membership(np.arange(3)))
+    assert means == pytest.approx(np.eye(3))
+
+
+def test_a_mean_far_from_zero_does_not_swallow_the_spread(rng):
+    X = 1e8 + rng.normal(size=(50, 4))
+    r = Standardised.of(X).mean_correlations(membership(np.arange(4)))
+    assert r == pytest.approx(np.corrcoef(X.T), abs=1e-6)

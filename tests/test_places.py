@@ -1,0 +1,51 @@
+"""Names tell where features lie, and say nothing where they do not."""
+
+import numpy as np
+import pytest
+
+from coterie.places import axis_in, plane_in
+
+
+@pytest.mark.parametrize(
+    ("form", "axis"),
+    [("{}", ""), ("nm_{}", "nm"), ("{} cm-", "cm-"), ("ch_{:03}", "ch"), ("lag({})", "lag()")],
+)
+def test_numbers_that_rise_are_an_axis(form, axis):
+    numbers = np.arange(900, 930, 2)
+    found = axis_in([form.format(number) for number in numbers])
+    assert found.name == axis
+    assert found.positions.tolist() == numbers.tolist()
+
+
+def test_numbers_that_fall_are_an_axis():
+    assert axis_in([str(4000.5 - 2 * k) for k in range(20)]).positions[0] == 4000.5
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [str(k) for k in range(7)],
+        ["a", "b", "c", "d", "e", "f", "g", "h", "i"],
+        [f"x{k % 5}" for k in range(10)],
+        [f"x{k}_y{k}" for k in range(10)],
+        [*(f"nm{k}" for k in range(9)), "age9"],
+    ],
+)
+def test_other_names_are_no_axis(names):
+    assert axis_in(names) is None
+
+
+@pytest.mark.parametrize(
+    "form", ["w_lon{x}_lat{y}", "lat={y}, lon={x}", "flu_d83_x{x}_y{y}", "E{x} N{y}"]
+)
+def test_coordinates_are_told_by_the_words_before_them(form):
+    places = [(120.5, -30.0), (122.5, 0.0), (-5.0, 7.25)]
+    plane = plane_in([form.format(x=x, y=y) for x, y in places])
+    assert list(zip(plane.across, plane.up, strict=True)) == places
+
+
+@pytest.mark.parametrize(
+    "names", [["a", "b"], ["lon1_lat2", "age"], ["lon1_lat2", "x1_y2"], ["lon5"], []]
+)
+def test_other_names_have_no_coordinates(names):
+    assert plane_in(names) is None
