@@ -43,6 +43,7 @@ MAY_IMPORT = {
     "saving": {"values", "files", "estimators", "tuning"},
     "inspection": {"values", "files", "fields", "resampling", "tuning", "estimators"},
     "exporting": {"values", "aggregations", "estimators", "tuning"},
+    "plot": {"values", "fields", "estimators", "resampling", "tuning"},
     "__init__": {
         "datasets",
         "theory",
@@ -51,6 +52,7 @@ MAY_IMPORT = {
         "families",
         "fields",
         "neighbours",
+        "plot",
         "resampling",
         "saving",
         "tuning",
