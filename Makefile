@@ -40,7 +40,7 @@ bench: $(READY)  ## measure speed and memory beside peers; writes benchmarks/res
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python benchmarks/run.py
 
-pictures: $(READY)  ## draw the pictures of the README again
+pictures: $(READY)  ## draw the pictures of the README and of docs again
 	$(BIN)/python docs/pictures.py
 
 clean:  ## remove the virtual environment and caches

@@ -1,4 +1,4 @@
-"""Draw the pictures of the README from the fits they show."""
+"""Draw the pictures of the README and of docs from the fits they show."""
 
 from itertools import product
 from pathlib import Path
@@ -9,8 +9,9 @@ import numpy as np
 mpl.use("agg")
 import matplotlib.pyplot as plt
 
-from coterie import NonLinCFA
-from coterie.datasets import load_tecator
+from coterie import NonLinCFA, NonLinCFACV
+from coterie.datasets import load_tecator, make_groups
+from coterie.plot import plot_groups, plot_path, plot_trace
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442"]
@@ -45,5 +46,24 @@ def tecator_groups(path: Path) -> None:
     figure.savefig(path, dpi=130)
 
 
+def plots_tecator(path: Path) -> None:
+    X, y = load_tecator(return_X_y=True)
+    reducer = NonLinCFA().fit(X[:172], y[:172])
+    figure, (above, below) = plt.subplots(2, figsize=(7.5, 6.5), layout="constrained")
+    plot_groups(reducer, X, positions=range(850, 1050, 2), ax=above)
+    above.set(xlabel="Wavelength (nm)", ylabel="Mean absorbance")
+    plot_trace(reducer, ax=below)
+    figure.savefig(path, dpi=90)
+
+
+def plots_path(path: Path) -> None:
+    X, y, _ = make_groups(300, 30, 5, noise=3.0, random_state=0)
+    ax = plot_path(NonLinCFACV(one_standard_error=True).fit(X, y))
+    ax.figure.savefig(path, dpi=90)
+
+
 if __name__ == "__main__":
-    tecator_groups(Path(__file__).parent / "tecator_groups.png")
+    here = Path(__file__).parent
+    tecator_groups(here / "tecator_groups.png")
+    plots_tecator(here / "plots_tecator.png")
+    plots_path(here / "plots_path.png")

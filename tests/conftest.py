@@ -1,6 +1,11 @@
+import os
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+os.environ.setdefault("MPLBACKEND", "agg")
 
 settings.register_profile(
     "coterie",
@@ -10,6 +15,14 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("coterie")
+
+
+@pytest.fixture(autouse=True)
+def _closed_figures():
+    """Pictures are closed after each test."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture

@@ -55,6 +55,15 @@ MAY_IMPORT = {
     "inspection": {"values", "files", "fields", "places", "resampling", "tuning", "estimators"},
     "studies": {"values", "progress", "inspection", "estimators", "resampling", "tuning"},
     "exporting": {"values", "aggregations", "estimators", "tuning"},
+    "plot": {
+        "values",
+        "fields",
+        "places",
+        "inspection",
+        "estimators",
+        "resampling",
+        "tuning",
+    },
     "__init__": {
         "datasets",
         "theory",
@@ -64,6 +73,7 @@ MAY_IMPORT = {
         "fields",
         "inspection",
         "neighbours",
+        "plot",
         "resampling",
         "saving",
         "studies",

@@ -8,7 +8,15 @@ from coterie.places import axis_in, plane_in
 
 @pytest.mark.parametrize(
     ("form", "axis"),
-    [("{}", ""), ("nm_{}", "nm"), ("{} cm-", "cm-"), ("ch_{:03}", "ch"), ("lag({})", "lag()")],
+    [
+        ("{}", ""),
+        ("nm_{}", "nm"),
+        ("{} cm-1", "cm-1"),
+        ("ch_{:03}", "ch"),
+        ("lag({})", "lag"),
+        ("abs(wavelength={})", "wavelength"),
+        ("B2_{}", "B"),
+    ],
 )
 def test_numbers_that_rise_are_an_axis(form, axis):
     numbers = np.arange(900, 930, 2)

@@ -6,7 +6,7 @@ A merge is accepted when its price does not exceed its allowance.
 # First, and from here: deep in a chain of imports scikit-learn takes longer to load.
 import sklearn  # noqa: F401
 
-from coterie import datasets, families, theory
+from coterie import datasets, families, plot, theory
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.exporting import to_onnx
 from coterie.fields import field_to_graph
@@ -33,6 +33,7 @@ __all__ = [
     "families",
     "field_to_graph",
     "load",
+    "plot",
     "stability",
     "study",
     "summarise",

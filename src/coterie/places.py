@@ -34,8 +34,8 @@ class Plane(NamedTuple):
     up: FloatArray
 
 
-def axis_in(names: Sequence[str]) -> Axis | None:
-    """Positions along an axis, where all names are one text with a number that only rises or falls.
+def axis_in(names: Sequence[str], fewest: int = FEWEST) -> Axis | None:
+    """Positions along an axis, where names differ by a number alone that only rises or falls.
 
     Examples
     --------
@@ -44,16 +44,25 @@ def axis_in(names: Sequence[str]) -> Axis | None:
     >>> axis_in(["age", "income"]) is None
     True
     """
-    if len(names) < FEWEST:
+    if len(names) < fewest:
         return None
     parts = [_parts(name) for name in names]
-    if any(len(numbers) != 1 for _, numbers in parts) or len({text for text, _ in parts}) != 1:
+    if len({(texts, len(numbers)) for texts, numbers in parts}) != 1:
         return None
-    positions = np.array([numbers[0] for _, numbers in parts])
-    steps = np.diff(positions)
-    if not ((steps > 0).all() or (steps < 0).all()):
+    numbers = np.array([numbers for _, numbers in parts]).reshape(len(names), -1)
+    varying = np.flatnonzero((numbers != numbers[0]).any(axis=0))
+    steps = np.diff(numbers[:, varying], axis=0)
+    if len(varying) != 1 or not ((steps > 0).all() or (steps < 0).all()):
         return None
-    return Axis(" ".join("".join(parts[0][0]).replace("_", " ").split()), positions)
+    which = int(varying[0])
+    return Axis(_name_of_axis(names[0], which), numbers[:, which])
+
+
+def _name_of_axis(name: str, which: int) -> str:
+    """The word before a number of a name; or else the text behind it, such as a unit."""
+    match = list(NUMBER.finditer(name))[which]
+    before = re.findall(r"[^\W\d_]+", name[: match.start()])
+    return before[-1] if before else name[match.end() :].strip(" _()[]")
 
 
 def plane_in(names: Sequence[str]) -> Plane | None:

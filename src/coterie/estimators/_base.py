@@ -53,6 +53,7 @@ from coterie.estimators._names import (
 from coterie.estimators._prepared import Block, Data, Prepared, Splits
 from coterie.estimators._rows import Given, Rows, checked_rows, enough_rows
 from coterie.estimators._saved import document_of
+from coterie.estimators._shown import groups_shown
 from coterie.estimators._sizes import of_size
 from coterie.estimators._state import plain_state, state_again
 from coterie.estimators._tables import (
@@ -556,6 +557,16 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
 
     def _more_in(self, fitted: Entry) -> None:
         """Store what only some reducers find, from plain values."""
+
+    # How scikit-learn shows estimators in notebooks, with a table of the groups below.
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + groups_shown(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += groups_shown(self)
+        return bundle
 
     def __getstate__(self) -> dict[str, Any]:
         # Plain arrays, so that skops has nothing of ours to trust but the reducer itself.

@@ -1,6 +1,8 @@
 """A fitted result becomes a summary, and a summary a picture or a page."""
 
+from coterie.inspection._likeness import correlations
 from coterie.inspection._made import summarise
+from coterie.inspection._standardised import Standardised
 from coterie.inspection._summary import (
     Correlation,
     Group,
@@ -20,6 +22,8 @@ __all__ = [
     "PathSummary",
     "Score",
     "Spectrum",
+    "Standardised",
     "Summary",
+    "correlations",
     "summarise",
 ]

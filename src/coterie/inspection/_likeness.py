@@ -40,19 +40,28 @@ def weakest(
     return lowest.clip(-1, 1)
 
 
-def correlation(columns: Standardised, labels: IntArray) -> Correlation:
+def correlation(columns: Standardised, labels: IntArray, signs: FloatArray) -> Correlation:
     """Correlations in the order of the groups, of features or of blocks of them."""
-    blocks = _blocks(members_of(labels), MOST_CELLS)
-    of_feature = np.empty(len(labels), dtype=np.intp)
-    for number, block in enumerate(blocks):
-        of_feature[block] = number
-    means = columns.mean_correlations(membership(of_feature))
-    percent = np.nan_to_num(100 * means).round().astype(int)
+    blocks, means = correlations(columns, labels, signs, MOST_CELLS)
     return Correlation(
-        percent=percent.tolist(),
+        percent=(100 * means).round().astype(int).tolist(),
         groups=[int(labels[block[0]]) for block in blocks],
         features=[block.tolist() for block in blocks],
     )
+
+
+def correlations(
+    columns: Standardised, labels: IntArray, signs: FloatArray, most: int
+) -> tuple[list[IntArray], FloatArray]:
+    """Blocks of features in the order of groups, so many at most, and their mean correlations.
+
+    Each feature counts with its sign. No matrix of all features is formed.
+    """
+    blocks = _blocks(members_of(labels), most)
+    of_feature = np.empty(len(labels), dtype=np.intp)
+    for number, block in enumerate(blocks):
+        of_feature[block] = number
+    return blocks, columns.mean_correlations(membership(of_feature, signs))
 
 
 def _blocks(groups: list[IntArray], most: int) -> list[IntArray]:

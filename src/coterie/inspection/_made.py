@@ -249,7 +249,7 @@ def _with_columns(
             replace(group, likeness=float(mean), weakest=float(least)) if mean == mean else group
             for group, mean, least in alike
         ],
-        correlation=correlation(standardised, labels),
+        correlation=correlation(standardised, labels, signs),
         spectrum=spectrum(standardised, summary.features, _checked(positions, (n_inputs,))),
         map=place(summary.features, _checked(coordinates, (n_inputs, 2))),
     )

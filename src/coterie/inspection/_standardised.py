@@ -9,8 +9,8 @@ from scipy import sparse
 
 from coterie.values import FloatArray, IntArray, is_sparse
 
-# Of the square of the mean: a variance that is rounding.
-NEGLIGIBLE = 1e-24
+# Of the mean: a deviation that is rounding.
+NEGLIGIBLE = 1e-12
 
 
 class Standardised(NamedTuple):
@@ -48,9 +48,9 @@ class Standardised(NamedTuple):
         total = np.ones(columns.shape[1]) if seen is None else share @ seen
         mean = (share @ (columns if seen is None else np.where(seen, columns, 0.0))) / total
         filled = columns if seen is None else np.where(seen, columns, mean)
-        variance = _variance(filled, mean, share) / total
-        is_constant = variance <= NEGLIGIBLE * mean**2
-        spread = np.where(is_constant, np.inf, np.sqrt(variance))
+        deviation = _deviation(filled, mean, share) / np.sqrt(total)
+        is_constant = deviation <= NEGLIGIBLE * np.abs(mean)
+        spread = np.where(is_constant, np.inf, deviation)
         return cls(filled, mean, spread, share, seen, total * ~is_constant)
 
     def sums(self, parts: Any) -> FloatArray:
@@ -75,7 +75,7 @@ class Standardised(NamedTuple):
     def mean_correlations(self, parts: Any) -> FloatArray:
         """Mean correlation of a feature of one part with one of another, pairs of two features.
 
-        Of shape (n_parts, n_parts); 1 between a single feature and itself.
+        Of shape (n_parts, n_parts); 1 between a single feature and itself, 0 for a constant.
         """
         sizes = np.asarray(abs(parts).sum(axis=0))
         sums = self.sums(parts)
@@ -87,15 +87,20 @@ class Standardised(NamedTuple):
         np.fill_diagonal(pairs, sizes * (sizes - 1))
         with np.errstate(invalid="ignore", divide="ignore"):
             means = together / pairs / self.seen_together(parts)
-        np.fill_diagonal(means, np.where(sizes > 1, np.diagonal(means), 1.0))
-        return means.clip(-1, 1)
+        np.fill_diagonal(means, np.where(sizes > 1, np.diagonal(means), own > 0))
+        return np.nan_to_num(means.clip(-1, 1))
 
 
-def _variance(columns: Any, mean: FloatArray, share: FloatArray) -> FloatArray:
-    """Variance of each column; of dense ones from their deviations, which round less."""
+def _deviation(columns: Any, mean: FloatArray, share: FloatArray) -> FloatArray:
+    """Root of the mean square of what columns are from their mean."""
     if is_sparse(columns):
-        return (share @ columns.multiply(columns) - mean**2).clip(0)
-    return share @ (columns - mean) ** 2
+        return np.sqrt((share @ columns.multiply(columns) - mean**2).clip(0))
+    away = columns - mean
+    # Large numbers would overflow when squared.
+    largest = np.abs(away).max(axis=0)
+    largest = np.where(largest > 0, largest, 1.0)
+    away /= largest
+    return largest * np.sqrt(share @ away**2)
 
 
 def membership(labels: IntArray, signs: FloatArray | None = None) -> Any:

@@ -131,6 +131,8 @@ class PathSummary:
 class Correlation:
     """Correlations of features in the order of their groups, or means over blocks of them.
 
+    Features that joined with a minus are turned.
+
     Parameters
     ----------
     percent : list of n lists of n int

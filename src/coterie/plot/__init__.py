@@ -1,0 +1,27 @@
+"""Pictures of fitted reducers, for people; they need ``pip install "coterie[plot]"``.
+
+Each picture has a function, ``plot_path`` and so on, that draws and returns the axes, and a
+class, ``PathDisplay`` and so on, that keeps what is drawn, as in scikit-learn.
+"""
+
+from coterie.plot._correlation import CorrelationDisplay, plot_correlation
+from coterie.plot._groups import GroupsDisplay, plot_groups
+from coterie.plot._map import MapDisplay, plot_map
+from coterie.plot._path import PathDisplay, plot_path
+from coterie.plot._stability import StabilityDisplay, plot_stability
+from coterie.plot._trace import TraceDisplay, plot_trace
+
+__all__ = [
+    "CorrelationDisplay",
+    "GroupsDisplay",
+    "MapDisplay",
+    "PathDisplay",
+    "StabilityDisplay",
+    "TraceDisplay",
+    "plot_correlation",
+    "plot_groups",
+    "plot_map",
+    "plot_path",
+    "plot_stability",
+    "plot_trace",
+]

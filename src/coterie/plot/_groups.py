@@ -1,0 +1,310 @@
+"""The groups along the features, as a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from coterie.places import axis_in
+from coterie.plot._canvas import (
+    ALONE,
+    INK,
+    axes_for,
+    fit_side_by_side,
+    group_colours,
+    larger_than_one,
+    pyplot,
+    readable,
+    title_of,
+    unframed,
+)
+from coterie.plot._fitted import (
+    checked_positions,
+    checked_reducer,
+    columns_of,
+    names_of,
+)
+from coterie.values import FloatArray, IntArray, is_sparse
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# So many features have room for their names.
+FEW = 40
+# So many lanes have room for their numbers.
+FEW_LANES = 20
+# The width of a digit, as a share of the axis.
+DIGIT = 0.011
+
+
+class Run(NamedTuple):
+    """Features of one group that lie side by side, from one edge to another."""
+
+    label: int
+    left: float
+    right: float
+
+
+@dataclass(eq=False)
+class GroupsDisplay:
+    """Which features are together, ready to be drawn.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_features,)
+    names : list of str
+        One for each feature.
+    positions : ndarray of shape (n_features,) or None, default=None
+        Where the features lie; None for features that lie nowhere, and are drawn by name.
+    means : ndarray of shape (n_features,) or None, default=None
+        The mean of each feature over the rows.
+    axis : str, default="Feature"
+        What the positions are.
+
+    Attributes
+    ----------
+    ax_ : Axes
+    figure_ : Figure
+    bands_ : PolyCollection or BarContainer
+        The bands of the groups, or a bar for each feature.
+    line_ : Line2D or None
+        The means, where they are drawn as a line.
+
+    See Also
+    --------
+    plot_groups : Draws it at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie.plot import GroupsDisplay
+    >>> shown = GroupsDisplay(np.array([0, 0, 1]), ["a", "b", "c"]).plot()
+    >>> shown.ax_.get_title()
+    '3 features in 2 groups, 1 of them alone (grey)'
+    """
+
+    labels: IntArray
+    names: list[str]
+    positions: FloatArray | None = None
+    means: FloatArray | None = None
+    axis: str = "Feature"
+    ax_: Any = field(init=False, repr=False)
+    figure_: Any = field(init=False, repr=False)
+
+    @classmethod
+    def from_estimator(cls, reducer: Any, X: Any = None, positions: Any = None) -> Self:
+        """The display of the groups of a fitted reducer; see ``plot_groups``."""
+        reducer = checked_reducer(reducer)
+        names, labels = names_of(reducer), reducer.labels_
+        places, axis = _places(reducer, positions, len(labels))
+        means = None if X is None else _means(columns_of(reducer, X))
+        return cls(labels, names, places, means, axis)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Without them, a new figure is made.
+        """
+        n_lanes = larger_than_one(self.labels).sum() + 1
+        height = np.clip(1.2 + 0.22 * n_lanes, 2.4, 5) if self.means is None else 3.6
+        self.ax_ = axes_for(ax, 7.2, height)
+        self.figure_ = self.ax_.figure
+        self.line_: Any = None
+        self._colours = group_colours(self._along)
+        if self.means is None:
+            self._draw_lanes()
+        elif self.positions is None:
+            self._draw_bars(self.means)
+        else:
+            self._draw_spectrum(self.means, self.positions)
+        self.ax_.set_title(title_of(self.labels))
+        return self
+
+    @property
+    def _order(self) -> IntArray:
+        """The features from left to right."""
+        if self.positions is None:
+            return np.arange(len(self.labels))
+        return np.argsort(self.positions, kind="stable")
+
+    @property
+    def _along(self) -> IntArray:
+        return self.labels[self._order]
+
+    def _runs(self) -> list[Run]:
+        """Features of one group side by side, from left to right."""
+        given = np.arange(len(self.labels)) if self.positions is None else self.positions
+        places, labels = np.sort(given), self._along
+        middles = (places[1:] + places[:-1]) / 2
+        reach = np.diff(places).mean() / 2 if len(places) > 1 else 0.5
+        edges = np.concatenate([[places[0] - reach], middles, [places[-1] + reach]])
+        starts = np.flatnonzero(np.append(True, labels[1:] != labels[:-1]))
+        ends = np.append(starts[1:], len(labels))
+        return [Run(int(labels[a]), edges[a], edges[b]) for a, b in zip(starts, ends, strict=True)]
+
+    def _draw_lanes(self) -> None:
+        """A row for each group, and one for those alone."""
+        is_larger = larger_than_one(self.labels)
+        larger, runs = np.flatnonzero(is_larger), self._runs()
+        lane_of = np.full(len(is_larger), len(larger))
+        lane_of[larger] = np.arange(len(larger))
+        boxes = [(run, lane_of[run.label] - 0.42, lane_of[run.label] + 0.42) for run in runs]
+        self.bands_ = self._banded(boxes, edgecolor="face", linewidth=0.4)
+        self.ax_.set_ylim(lane_of.max() + 0.7, -0.7)
+        self._name_lanes(larger, has_alone=not is_larger.all())
+        self._name_features(runs)
+
+    def _name_lanes(self, larger: IntArray, *, has_alone: bool) -> None:
+        step = max(1, -(-len(larger) // FEW_LANES))
+        lanes = [*range(0, len(larger), step)]
+        sizes = np.bincount(self.labels)
+        spoken = [f"{larger[lane]} ({sizes[larger[lane]]})" for lane in lanes]
+        # The last number would stand on the word below it.
+        if step > 1:
+            lanes, spoken = lanes[:-1], spoken[:-1]
+        if has_alone:
+            lanes, spoken = [*lanes, len(larger)], [*spoken, "alone"]
+        self.ax_.set_yticks(lanes, labels=spoken, fontsize="small")
+        self.ax_.set_ylabel("Group (and its size)")
+        self.ax_.spines[["top", "right", "left"]].set_visible(False)
+        self.ax_.tick_params(axis="y", length=0)
+
+    def _draw_bars(self, means: FloatArray) -> None:
+        """A bar for each feature, as high as its mean, under the number of its group."""
+        colours = [self._colours[label] for label in self.labels]
+        self.bands_ = self.ax_.bar(np.arange(len(means)), means, color=colours, width=0.8)
+        is_larger = larger_than_one(self.labels)
+        numbers = [str(label) if is_larger[label] else "" for label in self.labels]
+        self.ax_.bar_label(self.bands_, numbers, fontsize="small", color=INK, padding=2)
+        self.ax_.axhline(0, color=INK, linewidth=0.8)
+        self.ax_.margins(y=0.12)
+        self.ax_.set_ylabel("Mean")
+        unframed(self.ax_)
+        self._name_features(self._runs())
+
+    def _draw_spectrum(self, means: FloatArray, positions: FloatArray) -> None:
+        """The means as a line, before a band for each group."""
+        runs = self._runs()
+        upright = self.ax_.get_xaxis_transform()
+        boxes = [(run, 0.0, 1.0) for run in runs]
+        self.bands_ = self._banded(boxes, transform=upright, alpha=0.55, linewidth=0)
+        order = self._order
+        width = 1.5 if len(order) <= 1000 else 0.7
+        (self.line_,) = self.ax_.plot(positions[order], means[order], color=INK, linewidth=width)
+        self._number_bands(runs, upright)
+        self.ax_.set_ylabel("Mean")
+        self.ax_.margins(y=0.12)
+        unframed(self.ax_)
+        self._name_features(runs)
+
+    def _banded(self, boxes: list[tuple[Run, float, float]], **style: Any) -> Any:
+        from matplotlib.collections import PolyCollection
+
+        corners = [
+            [(run.left, low), (run.right, low), (run.right, high), (run.left, high)]
+            for run, low, high in boxes
+        ]
+        colours = [self._colours[run.label] for run, _, _ in boxes]
+        bands = PolyCollection(corners, facecolors=colours, zorder=0.5, **style)
+        return self.ax_.add_collection(bands, autolim=False)
+
+    def _number_bands(self, runs: list[Run], transform: Any) -> None:
+        whole = runs[-1].right - runs[0].left
+        for run in runs:
+            room = DIGIT * (len(str(run.label)) + 0.5) * whole
+            if self._colours[run.label] != ALONE and run.right - run.left > room:
+                self.ax_.text(
+                    (run.left + run.right) / 2,
+                    0.985,
+                    str(run.label),
+                    transform=transform,
+                    ha="center",
+                    va="top",
+                    fontsize="small",
+                    color=INK,
+                )
+
+    def _name_features(self, runs: list[Run]) -> None:
+        ends = (runs[0].left, runs[-1].right)
+        falling = self.positions is not None and self.positions[0] > self.positions[-1]
+        self.ax_.set_xlim(ends[::-1] if falling else ends)
+        if self.positions is not None:
+            self.ax_.set_xlabel(self.axis)
+            return
+        names = [readable(name) for name in self.names]
+        slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+        style = {} if fit_side_by_side(self.ax_, names) else slanted
+        self.ax_.set_xticks(range(len(names)), labels=names, fontsize="small", **style)
+
+
+def _places(reducer: Any, positions: Any, n_inputs: int) -> tuple[FloatArray | None, str]:
+    """Where the features lie, as given or as their names say, and what that is."""
+    if positions is not None:
+        return checked_positions(positions, n_inputs), "Position"
+    names = [str(name) for name in reducer._input_names(n_inputs)]
+    axis = None if reducer._names_seen() is None else axis_in(names, fewest=2)
+    # Few features have room for their names, unless these are nothing but numbers.
+    if n_inputs <= FEW and (axis is None or axis.name):
+        return None, "Feature"
+    if axis is None:
+        return np.arange(n_inputs, dtype=np.float64), "Feature"
+    return axis.positions, axis.name or "Feature"
+
+
+def _means(columns: Any) -> FloatArray:
+    """The mean of each column over the rows that have a value."""
+    if is_sparse(columns):
+        return np.asarray(columns.mean(axis=0)).ravel()
+    has = ~np.isnan(columns)
+    total = np.where(has, columns, 0.0).sum(axis=0, dtype=np.float64)
+    count = has.sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def plot_groups(
+    reducer: Any, X: Any = None, positions: Any = None, *, ax: Axes | None = None
+) -> Axes:
+    """Which features are together, along the features.
+
+    Without X, each group is a lane with its number (that of ``labels_``), and coloured where its
+    members are; features that are alone share the last lane, in grey. With X, the line is
+    the mean of each feature, before bands in the colours of the groups, with their numbers where
+    there is room; features without positions have a bar each. Groups that lie side by side
+    differ in colour; colours come again where there are many groups, numbers do not.
+
+    Parameters
+    ----------
+    reducer : reducer
+        Fitted.
+    X : array-like or data frame of shape (n_samples, n_features), optional
+        Data like those of the fit, to show the mean of each feature.
+    positions : array-like of shape (n_features,), optional
+        Where the features lie, such as wavelengths. Without them, the numbers in their names,
+        if these rise or fall all the way: names that are numbers, such as "850.5", and for
+        more than 40 features names such as "nm_850". Otherwise up to 40 features are shown by
+        name, and more by their place in the table.
+    ax : Axes, optional
+        Without them, a new figure is made.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from coterie import NonLinCFA
+    >>> from coterie.datasets import load_tecator
+    >>> from coterie.plot import plot_groups
+    >>> X, y = load_tecator(return_X_y=True)
+    >>> ax = plot_groups(NonLinCFA().fit(X, y), X, positions=range(850, 1050, 2))
+    >>> ax.get_title()
+    '100 features in 27 groups, 16 of them alone (grey)'
+    """
+    pyplot()
+    drawn: Axes = GroupsDisplay.from_estimator(reducer, X, positions).plot(ax).ax_
+    return drawn

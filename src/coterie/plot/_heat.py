@@ -1,0 +1,75 @@
+"""Heat maps of features in the order of their groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from coterie.plot._canvas import INK, readable
+from coterie.values import FloatArray, IntArray
+
+# So many features have room for their names on both sides.
+FEW = 30
+# A group with this share of the features has room for its number.
+WIDE = 0.025
+# More outlines than this would hide what they enclose.
+MOST_OUTLINES = 150
+
+
+def draw_heat(ax: Any, values: FloatArray, edges: FloatArray, **style: Any) -> Any:
+    """Draw a matrix, the first row on top, its cells between some edges."""
+    mesh = ax.pcolormesh(edges, edges, values, rasterized=True, **style)
+    ax.set_aspect("equal")
+    ax.set_xlim(edges[0], edges[-1])
+    ax.set_ylim(edges[-1], edges[0])
+    ax.tick_params(length=0)
+    return mesh
+
+
+def mark_groups(ax: Any, labels: IntArray, names: Sequence[str] | None) -> Any:
+    """Outline the groups of more than one on the diagonal, and name what there is room for.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_features,)
+        In the order of the rows.
+    names : sequence of str or None
+        In the order of the rows.
+    """
+    starts = np.flatnonzero(np.append(True, labels[1:] != labels[:-1]))
+    sizes = np.diff(np.append(starts, len(labels)))
+    outlines = _outlined(ax, starts[sizes > 1], sizes[sizes > 1])
+    if names is not None and len(labels) <= FEW:
+        spoken = [readable(name) for name in names]
+        middles = np.arange(len(labels)) + 0.5
+        ax.set_xticks(middles, labels=spoken, fontsize="small", rotation=90)
+    else:
+        wide = sizes > max(1, WIDE * len(labels))
+        middles = (starts + sizes / 2)[wide]
+        spoken = [str(label) for label in labels[starts[wide]]]
+        ax.set_xticks(middles, labels=spoken, fontsize="small")
+        ax.set(xlabel="Group", ylabel="Group")
+    ax.set_yticks(middles, labels=spoken, fontsize="small")
+    return outlines
+
+
+def _outlined(ax: Any, starts: IntArray, sizes: IntArray) -> Any:
+    from matplotlib.collections import PolyCollection
+
+    if len(starts) > MOST_OUTLINES:
+        starts, sizes = starts[:0], sizes[:0]
+    squares = [
+        [(a, a), (a + n, a), (a + n, a + n), (a, a + n)]
+        for a, n in zip(starts.tolist(), sizes.tolist(), strict=True)
+    ]
+    outlines = PolyCollection(squares, facecolors="none", edgecolors=INK, linewidths=0.9)
+    return ax.add_collection(outlines, autolim=False)
+
+
+def with_bar(mesh: Any, ax: Any, label: str) -> Any:
+    """A bar that tells what the colours of a heat map mean."""
+    bar = ax.figure.colorbar(mesh, ax=ax, label=label, shrink=0.85)
+    bar.outline.set_visible(False)
+    return bar

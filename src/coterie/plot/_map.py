@@ -1,0 +1,314 @@
+"""The groups where their members lie, as a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from coterie.plot._canvas import (
+    INK,
+    axes_for,
+    group_colours,
+    larger_than_one,
+    pyplot,
+    title_of,
+)
+from coterie.plot._fitted import checked_reducer
+from coterie.values import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Cells of a grid, of which at least this share is there, are drawn as a grid.
+DENSE = 0.25
+# A number this near the border, as a share of the map, can still be read.
+NEAR = 0.03
+# More numbers than this hide what they stand on.
+MOST_NUMBERS = 30
+# More than this many signs can only be read on a very large screen.
+MOST_SIGNS = 600
+
+
+@dataclass(eq=False)
+class MapDisplay:
+    """Groups of features that lie in a plane, ready to be drawn.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_features,)
+        The group of each feature.
+    coordinates : ndarray of shape (n_features, 2)
+        How far up each lies, and how far across: latitude and longitude.
+    signs : ndarray of shape (n_features,) or None, default=None
+        -1 for features that joined with a minus.
+    axes : tuple of str, default=("First coordinate", "Second coordinate")
+        What the coordinates are.
+
+    Attributes
+    ----------
+    ax_ : Axes
+    figure_ : Figure
+    cells_ : QuadMesh or PathCollection
+        Cells, where the coordinates make up a grid, else dots.
+
+    See Also
+    --------
+    plot_map : Draws it at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie.plot import MapDisplay
+    >>> grid = np.array([(lat, lon) for lat in range(2) for lon in range(3)])
+    >>> shown = MapDisplay(np.array([0, 0, 1, 0, 1, 1]), grid).plot()
+    >>> shown.ax_.get_title()
+    '6 features in 2 groups'
+    """
+
+    labels: IntArray
+    coordinates: FloatArray
+    signs: FloatArray | None = None
+    axes: tuple[str, str] = ("First coordinate", "Second coordinate")
+    ax_: Any = field(init=False, repr=False)
+    figure_: Any = field(init=False, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls, reducer: Any, coordinates: Any = None, *, variable: str | None = None
+    ) -> Self:
+        """The display of the groups of a fitted reducer; see ``plot_map``."""
+        reducer = checked_reducer(reducer)
+        if coordinates is not None:
+            points = _checked_points(coordinates, len(reducer.labels_))
+            names = [str(name) for name in getattr(coordinates, "columns", ())]
+            named = {"axes": (names[0], names[1])} if names else {}
+            return cls(reducer.labels_, points, reducer.signs_, **named)
+        if not hasattr(reducer, "as_field"):
+            raise ValueError(
+                "coordinates must be given, since fit saw no xarray field: two for each feature, "
+                "such as latitude and longitude."
+            )
+        labels = _one_variable(reducer.as_field(), variable)
+        signs = _one_variable(reducer._layout.field(reducer.signs_), variable)
+        return cls._of_field(labels, signs)
+
+    @classmethod
+    def _of_field(cls, labels: Any, signs: Any) -> Self:
+        if labels.ndim != 2:
+            raise ValueError(
+                f"A map has 2 dimensions, and the field has {labels.ndim}: give coordinates, two "
+                "for each feature."
+            )
+        cells = np.argwhere(np.isfinite(labels.values))
+        along = [_numbers_along(labels, dim) for dim in labels.dims]
+        points = np.column_stack([values[cells[:, k]] for k, values in enumerate(along)])
+        flat = labels.values[tuple(cells.T)].astype(np.intp)
+        up, across = (str(dim) for dim in labels.dims)
+        return cls(flat, points, signs.values[tuple(cells.T)], (up, across))
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Without them, a new figure is made.
+        """
+        self.ax_ = axes_for(ax, 6.0, 4.4)
+        self.figure_ = self.ax_.figure
+        up, across = self.coordinates.T
+        rows, row = np.unique(up, return_inverse=True)
+        columns, column = np.unique(across, return_inverse=True)
+        is_grid = len(up) >= DENSE * len(rows) * len(columns) and min(len(rows), len(columns)) > 1
+        if is_grid:
+            self._draw_grid(rows, columns, row, column)
+        else:
+            self._draw_dots()
+        self._draw_signs()
+        self._number_groups()
+        self.ax_.set(xlabel=self.axes[1], ylabel=self.axes[0], title=_title(self.labels))
+        self.ax_.spines[["top", "right"]].set_visible(False)
+        return self
+
+    def _draw_grid(self, rows: Any, columns: Any, row: IntArray, column: IntArray) -> None:
+        from matplotlib.colors import ListedColormap
+
+        numbers = np.unique(self.labels, return_inverse=True)[1]
+        whole = np.full((len(rows), len(columns)), np.nan)
+        whole[row, column] = numbers
+        at = np.full(whole.shape, -1)
+        at[row, column] = np.arange(len(row))
+        colours = group_colours(numbers, _touching(at))
+        self.cells_ = self.ax_.pcolormesh(
+            columns,
+            rows,
+            whole,
+            cmap=ListedColormap(colours),
+            vmin=-0.5,
+            vmax=len(colours) - 0.5,
+            shading="nearest",
+        )
+
+    def _draw_dots(self) -> None:
+        from scipy.spatial import KDTree
+
+        numbers = np.unique(self.labels, return_inverse=True)[1]
+        nearest = KDTree(self.coordinates).query(self.coordinates, k=min(7, len(numbers)))[1]
+        pairs = np.column_stack(
+            [np.repeat(np.arange(len(numbers)), nearest.shape[1]), nearest.ravel()]
+        )
+        colours = np.array(group_colours(numbers, pairs))
+        self.cells_ = self.ax_.scatter(
+            self.coordinates[:, 1],
+            self.coordinates[:, 0],
+            c=colours[numbers],
+            s=np.clip(12000 / len(numbers), 4, 90),
+            linewidths=0,
+        )
+
+    def _draw_signs(self) -> None:
+        """A minus on each feature that joined with one."""
+        if self.signs is None:
+            return
+        turned = self.coordinates[self.signs < 0]
+        if 0 < len(turned) <= MOST_SIGNS:
+            self.ax_.scatter(
+                turned[:, 1], turned[:, 0], marker="_", s=18, color="white", linewidths=1.2
+            )
+
+    def _number_groups(self) -> None:
+        """The number of each larger group, on the member that lies deepest in it."""
+        larger = np.flatnonzero(larger_than_one(self.labels))
+        scale = np.ptp(self.coordinates, axis=0)
+        scaled = self.coordinates / np.where(scale > 0, scale, 1.0)
+        is_grid = hasattr(self.cells_, "get_coordinates")
+        for label in larger if len(larger) <= MOST_NUMBERS else ():
+            up, across = self.coordinates[_deepest(scaled, self.labels == label)]
+            self.ax_.annotate(
+                str(label),
+                (across, up),
+                # Beside a dot, so that it can be seen.
+                xytext=(0, 0 if is_grid else 11),
+                textcoords="offset points",
+                ha="center",
+                va="center",
+                fontsize="small",
+                color=INK,
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.2},
+            )
+
+
+def _deepest(points: FloatArray, is_member: BoolArray) -> int:
+    """The member farthest from others and from the border; of equals, the nearest to the middle."""
+    from scipy.spatial import KDTree
+
+    members = points[is_member]
+    away = np.square(members - members.mean(axis=0)).sum(axis=1)
+    depth = np.minimum(members - points.min(axis=0), points.max(axis=0) - members).min(axis=1)
+    if not is_member.all():
+        # A member on the border is still better than one beside others.
+        depth = np.minimum(depth + NEAR, np.asarray(KDTree(points[~is_member]).query(members)[0]))
+    return int(np.flatnonzero(is_member)[np.lexsort((away, -depth.round(9)))[0]])
+
+
+def _touching(at: IntArray) -> IntArray:
+    """Pairs of features that touch in a grid, corners included; -1 is where there is none."""
+    beside = [
+        (at[1:], at[:-1]),
+        (at[:, 1:], at[:, :-1]),
+        (at[1:, 1:], at[:-1, :-1]),
+        (at[1:, :-1], at[:-1, 1:]),
+    ]
+    pairs = np.concatenate([np.column_stack([a.ravel(), b.ravel()]) for a, b in beside])
+    return pairs[(pairs >= 0).all(axis=1)]
+
+
+def _title(labels: IntArray) -> str:
+    """How many groups there are; of one variable of several, only some are."""
+    return title_of(np.unique(labels, return_inverse=True)[1])
+
+
+def _checked_points(coordinates: Any, n_inputs: int) -> FloatArray:
+    points = np.asarray(coordinates, dtype=np.float64)
+    if points.shape != (n_inputs, 2):
+        raise ValueError(
+            f"coordinates must have one row of 2 for each feature, that is shape ({n_inputs}, 2), "
+            f"got {points.shape}."
+        )
+    if not np.isfinite(points).all():
+        raise ValueError("coordinates must be finite, got NaN or infinity.")
+    return points
+
+
+def _one_variable(field: Any, variable: str | None) -> Any:
+    """The only variable of a field, or the one that is named."""
+    if not hasattr(field, "data_vars"):
+        return field
+    names = [str(name) for name in field.data_vars]
+    if variable is None and len(names) > 1:
+        raise ValueError(f"variable must be one of {', '.join(map(repr, names))}, got None.")
+    if variable is not None and variable not in names:
+        raise ValueError(
+            f"variable must be one of {', '.join(map(repr, names))}, got {variable!r}."
+        )
+    return field[names[0] if variable is None else variable]
+
+
+def _numbers_along(field: Any, dim: Any) -> FloatArray:
+    """The coordinates along a dimension, or places where these are no numbers."""
+    values = field[dim].values
+    is_number = values.dtype.kind in "fiu" and np.isfinite(values).all()
+    return values.astype(np.float64) if is_number else np.arange(len(values), dtype=np.float64)
+
+
+def plot_map(
+    reducer: Any,
+    coordinates: Any = None,
+    *,
+    variable: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Which features are together, where they lie.
+
+    Each group has a colour, other than those of the groups beside it, and its number (that of
+    ``labels_``) on the member that lies deepest in it. Features that are alone are grey. Features
+    that joined with a minus (``signs=True``) have a white one.
+
+    Parameters
+    ----------
+    reducer : reducer
+        Fitted.
+    coordinates : array-like or data frame of shape (n_features, 2), optional
+        Where each feature lies: first how far up, then how far across, such as latitude and
+        longitude. Not needed where fit saw an xarray field of two dimensions beside the samples.
+    variable : str, optional
+        Which variable is shown, where fit saw a Dataset of several. Groups of which it has one
+        cell only are grey then.
+    ax : Axes, optional
+        Without them, a new figure is made.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import NonLinCFA
+    >>> from coterie.plot import plot_map
+    >>> grid = [(lat, lon) for lat in range(4) for lon in range(5)]
+    >>> rng = np.random.default_rng(0)
+    >>> west, east = rng.normal(size=(2, 300))
+    >>> field = np.array([west if lon < 2 else east for _, lon in grid]).T
+    >>> field = field + 0.3 * rng.normal(size=field.shape)
+    >>> reducer = NonLinCFA().fit(field, west - east + rng.normal(size=300))
+    >>> ax = plot_map(reducer, grid)
+    >>> ax.get_title()
+    '20 features in 2 groups'
+    """
+    pyplot()
+    shown = MapDisplay.from_estimator(reducer, coordinates, variable=variable).plot(ax)
+    drawn: Axes = shown.ax_
+    return drawn

@@ -1,0 +1,257 @@
+"""The curve from tolerance to score, as a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from coterie.plot._canvas import FAINT, INK, PALETTE, axes_for, pyplot, unframed
+from coterie.tuning import TolerancePath, tolerance_path
+from coterie.values import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SCORE, GROUPS = PALETTE[0], PALETTE[5]
+
+
+@dataclass(eq=False)
+class PathDisplay:
+    """What each tolerance leads to, ready to be drawn.
+
+    Parameters
+    ----------
+    path : TolerancePath
+    own : float or None, default=None
+        A tolerance to be marked: that of the reducer.
+
+    Attributes
+    ----------
+    ax_ : Axes
+        Scores against tolerances.
+    groups_ax_ : Axes
+        Its twin: numbers of groups against tolerances.
+    figure_ : Figure
+    score_line_, train_line_, groups_line_, best_, simplest_ : Line2D
+    band_ : PolyCollection or None
+        One standard error to both sides; None where there is one fold only.
+    own_ : Line2D or None
+
+    See Also
+    --------
+    plot_path : Draws it at once.
+
+    Examples
+    --------
+    >>> from coterie import NonLinCFA
+    >>> from coterie.datasets import make_groups
+    >>> from coterie.plot import PathDisplay
+    >>> X, y, _ = make_groups(100, 12, 3, noise=3.0, random_state=0)
+    >>> shown = PathDisplay.from_estimator(NonLinCFA(0.01), X, y, n_tolerances=5).plot()
+    >>> shown.ax_.get_xlabel()
+    'Tolerance'
+    """
+
+    path: TolerancePath
+    own: float | None = None
+    ax_: Any = field(init=False, repr=False)
+    groups_ax_: Any = field(init=False, repr=False)
+    figure_: Any = field(init=False, repr=False)
+
+    @classmethod
+    def from_path(cls, path: Any, own: float | None = None) -> Self:
+        """The display of what ``tolerance_path`` gave."""
+        if not isinstance(path, TolerancePath):
+            raise TypeError(
+                "path must be a TolerancePath, or a fitted NonLinCFACV or GenLinCFACV, got "
+                f"{type(path).__name__}. Give X and y too, to have a path made of a reducer."
+            )
+        return cls(path, own)
+
+    @classmethod
+    def from_estimator(cls, reducer: Any, X: Any = None, y: Any = None, **options: Any) -> Self:
+        """The display of the path of a reducer.
+
+        Parameters
+        ----------
+        reducer : reducer
+            Without X and y, a fitted NonLinCFACV or GenLinCFACV, which has a path; with them, a
+            NonLinCFA or GenLinCFA, fitted or not, for which one is made.
+        X, y : optional
+            As in ``tolerance_path``.
+        **options
+            Further arguments of ``tolerance_path``, such as ``n_tolerances``.
+        """
+        if X is not None or y is not None:
+            pyplot()
+            path = tolerance_path(X, y, estimator=reducer, **options)
+            tolerance = reducer.tolerance
+            return cls(path, None if isinstance(tolerance, str) else float(tolerance))
+        if hasattr(reducer, "fit") and hasattr(reducer, "n_tolerances"):
+            check_is_fitted(reducer)
+        return cls.from_path(
+            getattr(reducer, "path_", reducer), getattr(reducer, "tolerance_", None)
+        )
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Without them, a new figure is made.
+        """
+        self.ax_ = axes_for(ax, 6.8, 4.2)
+        self.figure_ = self.ax_.figure
+        self.groups_ax_ = self.ax_.twinx()
+        order = np.argsort(self.path.tolerances, kind="stable")
+        scale = _Scale(self.path.tolerances)
+        self._draw_groups(scale.places[order], self.path.n_groups[order])
+        self._draw_scores(scale.places[order], order)
+        self._draw_marks(scale)
+        scale.apply(self.ax_)
+        self.ax_.set(
+            xlabel="Tolerance",
+            ylabel="Score on held-out rows",
+            title="What each tolerance leads to",
+        )
+        self.ax_.legend(fontsize="small", framealpha=0.85, edgecolor="none")
+        return self
+
+    def _draw_groups(self, places: FloatArray, n_groups: Any) -> None:
+        twin = self.groups_ax_
+        (self.groups_line_,) = twin.plot(
+            places, n_groups, color=GROUPS, linewidth=1.2, linestyle="--", label="groups"
+        )
+        twin.set_ylabel("Number of groups", color=GROUPS)
+        twin.tick_params(axis="y", colors=GROUPS)
+        twin.set_ylim(0, 1.08 * n_groups.max())
+        twin.yaxis.get_major_locator().set_params(integer=True)
+        twin.spines["top"].set_visible(False)
+        # Scores stand in front of the twin, which would else cover them.
+        self.ax_.set_zorder(twin.get_zorder() + 1)
+        self.ax_.patch.set_visible(False)
+
+    def _draw_scores(self, places: FloatArray, order: Any) -> None:
+        mean, error = self.path.cv_mean[order], self.path.cv_std_error[order]
+        self.band_ = None
+        if self.path.cv_scores.shape[1] > 1:
+            self.band_ = self.ax_.fill_between(
+                places, mean - error, mean + error, color=SCORE, alpha=0.18, linewidth=0
+            )
+        (self.score_line_,) = self.ax_.plot(
+            places, mean, color=SCORE, marker=".", label=self._spoken_of_scores()
+        )
+        (self.train_line_,) = self.ax_.plot(
+            places, self.path.train_scores[order], color=FAINT, linewidth=1, label="training rows"
+        )
+        self.ax_.plot([], [], color=GROUPS, linestyle="--", linewidth=1.2, label="number of groups")
+        unframed(self.ax_)
+
+    def _spoken_of_scores(self) -> str:
+        n_folds = self.path.cv_scores.shape[1]
+        return "held-out rows" + (", ± 1 standard error" if n_folds > 1 else "")
+
+    def _draw_marks(self, scale: _Scale) -> None:
+        self.best_ = self._marked("best", self.path.best, scale, marker="*", markersize=14)
+        self.simplest_ = self._marked(
+            "simplest", self.path.simplest, scale, marker="D", markersize=7
+        )
+        self.own_ = None
+        if self.own is not None:
+            place = scale.place_of(self.own)
+            self.own_ = self.ax_.axvline(
+                place, color=INK, linestyle=":", linewidth=1.2, label=f"own: {self.own:.2g}"
+            )
+
+    def _marked(self, word: str, index: int, scale: _Scale, **style: Any) -> Any:
+        n = int(self.path.n_groups[index])
+        said = f"{word}: {n} group{'s' * (n != 1)} at {self.path.tolerances[index]:.2g}"
+        (mark,) = self.ax_.plot(
+            [scale.places[index]],
+            [self.path.cv_mean[index]],
+            linestyle="none",
+            color=PALETTE[1],
+            markeredgecolor=INK,
+            zorder=4 if word == "simplest" else 3,
+            label=said,
+            **style,
+        )
+        return mark
+
+
+class _Scale:
+    """A logarithmic scale with a place for 0 to the left, and for infinity to the right."""
+
+    def __init__(self, tolerances: FloatArray) -> None:
+        inside = tolerances[(tolerances > 0) & np.isfinite(tolerances)]
+        ends = (inside.min(), inside.max()) if len(inside) else (1.0, 1.0)
+        self._first, self._last = (np.floor(np.log10(ends[0])), np.ceil(np.log10(ends[1])))
+        self._zero, self._infinity = 10.0 ** (self._first - 1), 10.0 ** (self._last + 1)
+        self._has_zero, self._has_infinity = 0 in tolerances, np.isinf(tolerances).any()
+        self.places = np.array([self.place_of(tolerance) for tolerance in tolerances])
+
+    def place_of(self, tolerance: float) -> float:
+        """Where a tolerance is drawn."""
+        if tolerance == 0:
+            return self._zero
+        return self._infinity if np.isinf(tolerance) else float(tolerance)
+
+    def apply(self, ax: Any) -> None:
+        """Make the horizontal axis one like this."""
+        ax.set_xscale("log")
+        if not (self._has_zero or self._has_infinity):
+            return
+        every = 1 + int(self._last - self._first) // 7
+        powers = np.arange(self._first, self._last + 1, every)
+        ticks = {10.0**power: f"$10^{{{int(power)}}}$" for power in powers}
+        if self._has_zero:
+            ticks[self._zero] = "0"
+        if self._has_infinity:
+            ticks[self._infinity] = "∞"
+        ax.set_xticks([*ticks], labels=[*ticks.values()])
+        ax.minorticks_off()
+
+
+def plot_path(
+    path: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None, **options: Any
+) -> Axes:
+    """Score on held-out rows, and number of groups, against the tolerance.
+
+    The line is the mean over the folds, the band one standard error to both sides. The star is
+    the best mean, the diamond the fewest groups within one standard error of it, and the dotted
+    line the tolerance that the reducer has. The dashed line, with its scale to the right,
+    is the number of groups.
+
+    Parameters
+    ----------
+    path : TolerancePath, or reducer
+        What ``tolerance_path`` gave; or a fitted NonLinCFACV or GenLinCFACV; or with X and y a
+        NonLinCFA or GenLinCFA.
+    X, y : optional
+        As in ``tolerance_path``, to have the path made.
+    ax : Axes, optional
+        Without them, a new figure is made.
+    **options
+        Further arguments of ``tolerance_path``, such as ``n_tolerances``.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from coterie import NonLinCFACV
+    >>> from coterie.datasets import make_groups
+    >>> from coterie.plot import plot_path
+    >>> X, y, _ = make_groups(100, 12, 3, noise=3.0, random_state=0)
+    >>> ax = plot_path(NonLinCFACV(n_tolerances=5).fit(X, y))
+    >>> ax.get_ylabel()
+    'Score on held-out rows'
+    """
+    pyplot()
+    drawn: Axes = PathDisplay.from_estimator(path, X, y, **options).plot(ax).ax_
+    return drawn

@@ -1,0 +1,218 @@
+"""How often the groups held, as a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from coterie.estimators._checks import checked_word
+from coterie.plot._canvas import axes_for, group_colours, pyplot, unframed
+from coterie.plot._fitted import checked_reducer, names_of
+from coterie.plot._heat import draw_heat, mark_groups, with_bar
+from coterie.resampling import Stability, stability
+from coterie.values import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# More bars than this cannot be named.
+MOST_BARS = 40
+# All pairs of more features than this cannot be told apart.
+MOST_FEATURES = 2000
+
+
+@dataclass(eq=False)
+class StabilityDisplay:
+    """How often each group held when rows were drawn anew, ready to be drawn.
+
+    Parameters
+    ----------
+    result : Stability
+    names : list of str or None, default=None
+        One for each feature.
+
+    Attributes
+    ----------
+    ax_ : Axes
+    figure_ : Figure
+    bars_ : BarContainer or None
+        One for each group.
+    mesh_ : QuadMesh or None
+        All pairs of features.
+    colorbar_ : Colorbar or None
+
+    See Also
+    --------
+    plot_stability : Draws it at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie.plot import StabilityDisplay
+    >>> from coterie.resampling import Stability
+    >>> resampled = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1], [0, 1, 2]])
+    >>> result = Stability(labels=np.array([0, 0, 1]), resampled=resampled)
+    >>> shown = StabilityDisplay.from_stability(result).plot()
+    >>> [bar.get_width() for bar in shown.bars_]
+    [np.float64(0.75), np.float64(0.75)]
+    """
+
+    result: Stability
+    names: list[str] | None = None
+    ax_: Any = field(init=False, repr=False)
+    figure_: Any = field(init=False, repr=False)
+
+    @classmethod
+    def from_stability(cls, result: Any, names: Any = None) -> Self:
+        """The display of what ``coterie.stability`` gave; see ``plot_stability``."""
+        if not isinstance(result, Stability):
+            raise TypeError(
+                f"result must be what coterie.stability gives, got {type(result).__name__}."
+            )
+        if names is not None:
+            names = [str(name) for name in names]
+            if len(names) != len(result.labels):
+                raise ValueError(
+                    f"names must be one for each of {len(result.labels)} features, got "
+                    f"{len(names)}."
+                )
+        return cls(result, names)
+
+    @classmethod
+    def from_estimator(cls, reducer: Any, X: Any, y: Any, **options: Any) -> Self:
+        """The display of a fitted reducer, once it has learned from many draws of rows.
+
+        Parameters
+        ----------
+        reducer : reducer
+            Fitted; it stays as it is.
+        X, y : array-like
+            The data of the fit.
+        **options
+            Further arguments of ``coterie.stability``, such as ``n_resamples``.
+        """
+        pyplot()
+        names = names_of(checked_reducer(reducer))
+        return cls(stability(X, y, estimator=reducer, **options), names)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        kind: Literal["groups", "pairs"] = "groups",
+        colorbar: bool = True,
+    ) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Without them, a new figure is made.
+        kind : {"groups", "pairs"}, default="groups"
+            A bar for each group, or a cell for each pair of features.
+        colorbar : bool, default=True
+            Whether to show what the colours of the cells mean.
+        """
+        self.bars_ = self.mesh_ = self.colorbar_ = None
+        if checked_word("kind", kind, ["groups", "pairs"]) == "groups":
+            self._draw_bars(ax)
+        else:
+            self._draw_pairs(ax, colorbar)
+        self.figure_ = self.ax_.figure
+        return self
+
+    def _draw_bars(self, ax: Any) -> None:
+        labels, scores = self.result.labels, self.result.group_scores
+        shown, sizes = _largest(labels), np.bincount(labels)
+        self.ax_ = axes_for(ax, 6.4, max(2.2, 1.2 + 0.22 * len(shown)))
+        colours = group_colours(labels)
+        places = np.arange(len(shown))
+        self.bars_ = self.ax_.barh(
+            places, scores[shown], color=[colours[group] for group in shown], height=0.75
+        )
+        said = [f"{group} ({sizes[group]})" for group in shown]
+        self.ax_.set_yticks(places, labels=said, fontsize="small")
+        self.ax_.bar_label(self.bars_, fmt="%.2f", fontsize="small", padding=3)
+        self.ax_.set(xlim=(0, 1.1), ylim=(len(shown) - 0.4, -0.6), ylabel="Group (and its size)")
+        self.ax_.set_xticks([0, 0.25, 0.5, 0.75, 1])
+        self.ax_.set_xlabel("How often two members were together (or one was alone)")
+        self.ax_.set_title(self._title(len(shown), len(sizes)))
+        self.ax_.tick_params(axis="y", length=0)
+        unframed(self.ax_)
+
+    def _title(self, n_shown: int, n_groups: int) -> str:
+        n_resamples = len(self.result.resampled)
+        part = f"the {n_shown} largest of {n_groups:,} groups" if n_shown < n_groups else "groups"
+        return f"How often {part} held in {n_resamples} resamples"
+
+    def _draw_pairs(self, ax: Any, colorbar: bool) -> None:
+        labels = self.result.labels
+        if len(labels) > MOST_FEATURES:
+            raise ValueError(
+                f"kind='pairs' shows at most {MOST_FEATURES:,} features, got {len(labels):,}. "
+                "Use kind='groups'."
+            )
+        self.ax_ = axes_for(ax, 5.6, 4.8)
+        order = np.argsort(labels, kind="stable")
+        together: FloatArray = self.result.together[np.ix_(order, order)]
+        edges = np.arange(len(labels) + 1.0)
+        self.mesh_ = draw_heat(self.ax_, together, edges, cmap="Blues", vmin=0, vmax=1)
+        names = [str(j) for j in order] if self.names is None else [self.names[j] for j in order]
+        mark_groups(self.ax_, labels[order], names)
+        n_resamples = len(self.result.resampled)
+        self.ax_.set_title(f"Pairs of features together in {n_resamples} resamples")
+        if colorbar:
+            self.colorbar_ = with_bar(self.mesh_, self.ax_, "Share of resamples")
+
+
+def _largest(labels: IntArray) -> IntArray:
+    """The groups to be shown: all, or the largest ones, in order of their numbers."""
+    by_size = np.argsort(-np.bincount(labels), kind="stable")
+    return np.sort(by_size[:MOST_BARS])
+
+
+def plot_stability(
+    result: Any,
+    *,
+    kind: Literal["groups", "pairs"] = "groups",
+    names: Any = None,
+    ax: Axes | None = None,
+    colorbar: bool = True,
+) -> Axes:
+    """How often each group held, or each two features were together, when rows were drawn anew.
+
+    Parameters
+    ----------
+    result : Stability
+        What ``coterie.stability`` gave.
+    kind : {"groups", "pairs"}, default="groups"
+        "groups": a bar for each group, its ``group_scores``; of more than 40 groups, the largest.
+        "pairs": a cell for each pair of features, their ``together``, ordered by group with a
+        square around each; for at most 2,000 features.
+    names : sequence of str, optional
+        One for each feature, for "pairs".
+    ax : Axes, optional
+        Without them, a new figure is made.
+    colorbar : bool, default=True
+        Whether to show what the colours of the cells mean.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import coterie
+    >>> from coterie.plot import plot_stability
+    >>> X, y, _ = coterie.datasets.make_groups(100, 9, 3, noise=3.0, random_state=0)
+    >>> result = coterie.stability(X, y, n_resamples=10, random_state=0)
+    >>> ax = plot_stability(result)
+    >>> ax.get_title()
+    'How often groups held in 10 resamples'
+    """
+    pyplot()
+    shown = StabilityDisplay.from_stability(result, names).plot(ax, kind=kind, colorbar=colorbar)
+    drawn: Axes = shown.ax_
+    return drawn

@@ -1,0 +1,355 @@
+"""How the groups came about, as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from coterie.estimators._checks import checked_units
+from coterie.plot._canvas import (
+    FAINT,
+    INK,
+    axes_for,
+    fit_side_by_side,
+    group_colours,
+    pyplot,
+    readable,
+    unframed,
+)
+from coterie.plot._fitted import checked_reducer, names_of
+from coterie.values import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# So many leaves have room for their names.
+FEW = 60
+# A group with this share of the leaves has room for its number.
+WIDE = 0.015
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """How one group grew.
+
+    Parameters
+    ----------
+    label : int
+        Its number.
+    parts : list of k + 1 ndarray
+        The features that opened it, and those that joined, one merge after the other. Features
+        that were together from the start (``groups``) are one part.
+    prices, allowances : ndarray of shape (k,)
+    """
+
+    label: int
+    parts: list[IntArray]
+    prices: FloatArray
+    allowances: FloatArray
+
+    @property
+    def members(self) -> IntArray:
+        """The features, in the order in which they joined."""
+        return np.concatenate(self.parts)
+
+    @property
+    def heights(self) -> FloatArray:
+        """The highest price up to each merge, of shape (k,)."""
+        return np.maximum.accumulate(self.prices)
+
+
+@dataclass(eq=False)
+class TraceDisplay:
+    """How the groups grew, ready to be drawn.
+
+    Parameters
+    ----------
+    growths : list of Growth
+        One for each group to be drawn, from left to right.
+    names : list of str
+        One for each feature.
+    colours : list of str
+        One for each group, drawn or not.
+    note : str, default=""
+        What is left out.
+
+    Attributes
+    ----------
+    ax_ : Axes
+    figure_ : Figure
+    branches_ : LineCollection
+        One for each merge.
+    prices_, allowances_ : PathCollection
+        A dot for the price of each merge, and a dash for its allowance where that is finite.
+
+    See Also
+    --------
+    plot_trace : Draws it at once.
+
+    Examples
+    --------
+    >>> from coterie import NonLinCFA
+    >>> from coterie.datasets import make_groups
+    >>> from coterie.plot import TraceDisplay
+    >>> X, y, _ = make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> shown = TraceDisplay.from_estimator(NonLinCFA().fit(X, y))
+    >>> [len(growth.prices) for growth in shown.growths]
+    [2, 5, 2]
+    """
+
+    growths: list[Growth]
+    names: list[str]
+    colours: list[str]
+    note: str = ""
+    ax_: Any = field(init=False, repr=False)
+    figure_: Any = field(init=False, repr=False)
+
+    @classmethod
+    def from_estimator(cls, reducer: Any, *, max_groups: int = 12) -> Self:
+        """The display of the largest groups of a fitted reducer; see ``plot_trace``."""
+        reducer = checked_reducer(reducer)
+        if not max_groups >= 1:
+            raise ValueError(f"max_groups must be 1 or more, got {max_groups}.")
+        growths = [growth for growth in _growths(reducer) if len(growth.members) > 1]
+        largest = sorted(growths, key=lambda growth: -len(growth.members))[:max_groups]
+        shown = sorted(largest, key=lambda growth: growth.label)
+        note = _left_out(len(shown), len(growths), reducer.n_groups_ - len(growths))
+        return cls(shown, names_of(reducer), group_colours(reducer.labels_), note)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Without them, a new figure is made.
+        """
+        self.ax_ = axes_for(ax, 7.6, 4.2)
+        self.figure_ = self.ax_.figure
+        floor = min([0.0, *(growth.prices.min() for growth in self.growths if len(growth.prices))])
+        self._draw_branches(floor)
+        self._draw_dots()
+        self._name_leaves()
+        self._number_groups(floor)
+        self.ax_.set(ylabel="Price", title="Merges and what they cost")
+        if self.note:
+            self.ax_.set_xlabel(self.note, fontsize="small", color=INK)
+        unframed(self.ax_)
+        self.ax_.spines["bottom"].set_visible(False)
+        self._make_room()
+        return self
+
+    def _make_room(self) -> None:
+        """Some room for the legend above the trees, and for whole leaves beside them."""
+        if not self.growths:
+            self.ax_.set_yticks([])
+            return
+        bottom, top = self.ax_.get_ylim()
+        self.ax_.set_ylim(bottom, top + 0.12 * (top - bottom))
+        self.ax_.set_xlim(-1, self._n_places)
+        self.ax_.legend(
+            fontsize="small", loc="upper right", ncols=2, framealpha=0.85, edgecolor="none"
+        )
+
+    @property
+    def _n_places(self) -> int:
+        return sum(len(growth.members) + 1 for growth in self.growths)
+
+    def _starts(self) -> IntArray:
+        """Where the first leaf of each group stands, with a gap between groups."""
+        return np.cumsum([0, *(len(growth.members) + 1 for growth in self.growths)])[:-1]
+
+    def _draw_branches(self, floor: float) -> None:
+        from matplotlib.collections import LineCollection
+
+        lines, colours = [], []
+        for growth, start in zip(self.growths, self._starts(), strict=True):
+            branches = _branches(growth, start, floor)
+            lines += branches
+            colours += [self.colours[growth.label]] * len(branches)
+        width = 1.4 if len(lines) <= 500 else 0.4
+        self.branches_ = LineCollection(lines, colors=colours, linewidths=width)
+        self.ax_.add_collection(self.branches_)
+        self.ax_.autoscale_view()
+        if floor < 0:
+            self.ax_.axhline(0, color=FAINT, linewidth=0.8, zorder=0.5)
+
+    def _draw_dots(self) -> None:
+        at = [
+            _middles(growth, start)[1:]
+            for growth, start in zip(self.growths, self._starts(), strict=True)
+        ]
+        x = np.concatenate([np.empty(0), *at])
+        price = np.concatenate([np.empty(0), *(growth.prices for growth in self.growths)])
+        allowance = np.concatenate([np.empty(0), *(growth.allowances for growth in self.growths)])
+        finite = np.isfinite(allowance)
+        self.allowances_ = self.ax_.scatter(
+            x[finite],
+            allowance[finite],
+            marker="_",
+            s=24,
+            color=FAINT,
+            linewidths=1.2,
+            label="allowance",
+        )
+        size = 14 if len(x) <= 150 else 4
+        self.prices_ = self.ax_.scatter(x, price, s=size, color=INK, zorder=3, label="price")
+
+    def _name_leaves(self) -> None:
+        members = [growth.members for growth in self.growths]
+        if sum(map(len, members)) > FEW or not members:
+            self.ax_.set_xticks([])
+            return
+        starts = self._starts()
+        places = [start + np.arange(len(m)) for start, m in zip(starts, members, strict=True)]
+        names = [readable(self.names[feature]) for feature in np.concatenate(members)]
+        turn = 0 if fit_side_by_side(self.ax_, names) else 90
+        self.ax_.set_xticks(np.concatenate(places), labels=names, fontsize="small", rotation=turn)
+        self.ax_.tick_params(axis="x", length=0)
+
+    def _number_groups(self, floor: float) -> None:
+        for growth, start in zip(self.growths, self._starts(), strict=True):
+            if len(growth.members) < WIDE * self._n_places:
+                continue
+            top = max([floor, *growth.heights])
+            self.ax_.annotate(
+                str(growth.label),
+                (start + (len(growth.members) - 1) / 2, top),
+                xytext=(0, 3),
+                textcoords="offset points",
+                ha="center",
+                va="bottom",
+                fontsize="small",
+                fontweight="bold",
+                color=INK,
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
+            )
+
+
+def _growths(reducer: Any) -> list[Growth]:
+    """How each group grew, as the trace tells it."""
+    unit_of = _unit_of(reducer)
+    accepted = reducer.trace_[reducer.trace_.accepted]
+    accepted = accepted[np.argsort(accepted.group, kind="stable")]
+    edges = np.searchsorted(accepted.group, np.arange(1, reducer.n_groups_))
+    merges: list[Any] = np.split(accepted, edges)
+    return [
+        Growth(label, _parts(members, records.candidate, unit_of), records.price, records.allowance)
+        for label, (members, records) in enumerate(zip(reducer.groups_, merges, strict=True))
+    ]
+
+
+def _unit_of(reducer: Any) -> IntArray:
+    """For each feature, the first one that it was together with from the start."""
+    unit_of = np.arange(len(reducer.labels_))
+    if reducer.groups is not None:
+        names = reducer._input_names(len(unit_of))
+        units = checked_units(reducer.groups, names, reducer._aggregation)
+        for unit in units.members if units else ():
+            unit_of[unit] = unit[0]
+    return unit_of
+
+
+def _parts(members: IntArray, joined: IntArray, unit_of: IntArray) -> list[IntArray]:
+    """What opened a group, and what joined it with each merge.
+
+    Where n_groups made whole groups merge, a candidate may be named a second time. It stands for
+    its group then, so that the next feature that nobody named takes its place.
+    """
+    within = {int(unit): members[unit_of[members] == unit] for unit in unit_of[members]}
+    named = unit_of[joined].tolist()
+    others = [unit for unit in within if unit not in set(named)]
+    n_opening = len(others) - (len(named) - len({*named}))
+    later = iter(others[n_opening:])
+    order, seen = [], set()
+    for unit in named:
+        order.append(next(later) if unit in seen else unit)
+        seen.add(unit)
+    opening = np.concatenate([within[unit] for unit in others[:n_opening]])
+    return [opening, *(within[unit] for unit in order)]
+
+
+def _middles(growth: Growth, start: int) -> FloatArray:
+    """Where the middle of each part stands."""
+    sizes = np.array([len(part) for part in growth.parts])
+    return start + np.cumsum(sizes) - (sizes + 1) / 2
+
+
+def _branches(growth: Growth, start: int, floor: float) -> list[list[tuple[float, float]]]:
+    """A line for each merge: up from the group, across, and down to whom it took in."""
+    middles, heights = _middles(growth, start).tolist(), growth.heights.tolist()
+    branches = _bars_of_units(growth, start, floor)
+    stem, base = middles[0], floor
+    for leaf, height in zip(middles[1:], heights, strict=True):
+        branches.append([(stem, base), (stem, height), (leaf, height), (leaf, floor)])
+        stem, base = (stem + leaf) / 2, height
+    return branches
+
+
+def _bars_of_units(growth: Growth, start: int, floor: float) -> list[list[tuple[float, float]]]:
+    """A bar along the floor for features that were together from the start."""
+    bars, left = [], float(start)
+    for part in growth.parts:
+        if len(part) > 1:
+            bars.append([(left, floor), (left + len(part) - 1, floor)])
+        left += len(part)
+    return bars
+
+
+def _left_out(n_shown: int, n_larger: int, n_alone: int) -> str:
+    """What is not drawn, as a note."""
+    if n_larger == 0:
+        return "No merges: every feature is alone."
+    parts: Sequence[str] = [
+        f"The {n_shown} largest of {n_larger} groups are shown" if n_shown < n_larger else "",
+        f"{n_alone} feature{'s' * (n_alone != 1)} alone not shown" if n_alone else "",
+    ]
+    note = "; ".join(part for part in parts if part)
+    return f"{note}." if note else ""
+
+
+def plot_trace(reducer: Any, *, max_groups: int = 12, ax: Axes | None = None) -> Axes:
+    """The merges as trees: who joined which group, in what order and at what price.
+
+    The leaves are features, in the order in which they joined, group by group. Each merge has a
+    dot at its price, on the line down to the feature that joined, and a dash at its allowance,
+    which the dot never exceeds. The branch is as high as the highest price that the group
+    has paid so far. So trees never go down, though a later merge may be cheaper than an earlier
+    one, and a price may be negative, that is a gain.
+
+    Parameters
+    ----------
+    reducer : reducer
+        Fitted.
+    max_groups : int, default=12
+        How many groups are shown, the largest ones. Features that are alone are not; what is
+        left out is said below.
+    ax : Axes, optional
+        Without them, a new figure is made.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Features that were together from the start, by the parameter ``groups``, are joined by a bar
+    at the foot of the tree. Where ``n_groups`` made whole groups merge, whatever the price, there
+    is no allowance, and the features of both are shown in the order in which they joined either.
+
+    Examples
+    --------
+    >>> from coterie import NonLinCFA
+    >>> from coterie.datasets import make_groups
+    >>> from coterie.plot import plot_trace
+    >>> X, y, _ = make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> ax = plot_trace(NonLinCFA().fit(X, y))
+    >>> ax.get_ylabel()
+    'Price'
+    """
+    pyplot()
+    drawn: Axes = TraceDisplay.from_estimator(reducer, max_groups=max_groups).plot(ax).ax_
+    return drawn
