@@ -1,0 +1,105 @@
+"""What a summary says in sentences, as text."""
+
+from __future__ import annotations
+
+import math
+
+from coterie.inspection._markup import count, counted, decimal
+from coterie.inspection._summary import Score, Summary
+
+ALL = "all columns"
+# A difference that two digits do not show; of larger scores, the same share.
+SAME = 0.005
+# Further scores stand in the table.
+MOST_SPOKEN = 4
+
+
+def metric_words(metric: str) -> str:
+    """The name of a score, as it is printed."""
+    return {"R2": "R\N{SUPERSCRIPT TWO}", "": "score"}.get(metric, metric)
+
+
+def answer(summary: Summary) -> str:
+    """What became of the columns and of the score, in one sentence."""
+    change = change_of_score(summary.scores)
+    return became(summary) + (f"; {change}." if change else ".")
+
+
+def became(summary: Summary) -> str:
+    """How many columns became how many."""
+    before, after = len(summary.features), len(summary.groups)
+    if before == after:
+        return "No columns" if not before else f"{counted(before, 'column')} stayed apart"
+    return f"{counted(before, 'column')} became {count(after)}"
+
+
+def change_of_score(scores: list[Score]) -> str:
+    """Whether the score was kept, and how much it changed if not; nothing if that is not known.
+
+    Examples
+    --------
+    >>> change_of_score([Score("coterie", 7, 0.868), Score("all columns", 100, 0.865)])
+    'the score was kept'
+    >>> change_of_score([Score("coterie", 7, 0.80), Score("all columns", 100, 0.85)])
+    'the score fell by 0.050'
+    """
+    whole = next((score for score in scores[1:] if score.name == ALL), None)
+    if whole is None or not (math.isfinite(whole.score) and math.isfinite(scores[0].score)):
+        return ""
+    gain = scores[0].score - whole.score
+    if abs(gain) <= SAME * max(1.0, abs(whole.score)):
+        return "the score was kept"
+    return f"the score {'rose' if gain > 0 else 'fell'} by {decimal(abs(gain))}" + _in_noise(
+        abs(gain), scores[0].std_error
+    )
+
+
+def _in_noise(change: float, std_error: float | None) -> str:
+    if std_error is None or not change <= std_error:
+        return ""
+    return f", less than its standard error of {decimal(std_error)}"
+
+
+def scores_sentence(summary: Summary) -> str:
+    """The scores themselves; nothing where there are none."""
+    spoken = [one for one in summary.scores[:MOST_SPOKEN] if math.isfinite(one.score)]
+    if not spoken or spoken[0] is not summary.scores[0]:
+        return ""
+    parts = [f"{decimal(one.score)} {_behind(one, place)}" for place, one in enumerate(spoken)]
+    metric = metric_words(summary.metric)
+    return f"{metric[:1].upper()}{metric[1:]}{_on_rows(summary)}: {', '.join(parts)}."
+
+
+def _on_rows(summary: Summary) -> str:
+    if summary.n_test_rows is None:
+        return " on held-out rows"
+    return f" on {counted(summary.n_test_rows, 'held-out row')}"
+
+
+def _behind(score: Score, place: int) -> str:
+    columns = f"{count(score.n_columns)} column" + "s" * (score.n_columns != 1)
+    if place == 0:
+        return f"with {columns}"
+    return (
+        f"with all {count(score.n_columns)}"
+        if score.name == ALL
+        else f"with {score.name} ({columns})"
+    )
+
+
+def no_score_sentence(summary: Summary) -> str:
+    """Why nothing is said of a score."""
+    if summary.scores:
+        return "The score of this fit could not be computed; the table says why."
+    return "There is no score on held-out rows, so nothing is said of what the columns still tell."
+
+
+def agreement_sentence(summary: Summary) -> str:
+    """How far resamples gave the same groups."""
+    if summary.agreement is None:
+        return "The fit was repeated on other draws of the rows."
+    return (
+        "The fit was repeated on other draws of the rows. Its groups and theirs agree by "
+        f"{decimal(summary.agreement, 2)} on average (adjusted Rand index: 1 means the same "
+        "groups, 0 what chance would give)."
+    )
