@@ -57,3 +57,11 @@ def test_coordinates_are_told_by_the_words_before_them(form):
 )
 def test_other_names_have_no_coordinates(names):
     assert plane_in(names) is None
+
+
+def test_what_lies_at_the_same_places_is_told_apart():
+    winds = [f"{wind}wnd_lon{x}_lat{y}" for wind in "uv" for y in (0, 5) for x in (1, 2)]
+    assert plane_in(winds).layers == ["uwnd"] * 4 + ["vwnd"] * 4
+    places = [f"flu_lag{lag}_d{8000 + k}_x{k}_y{2 * k}" for lag in (0, 1) for k in range(20)]
+    assert plane_in(places).layers == ["flu lag0"] * 20 + ["flu lag1"] * 20
+    assert plane_in(["x1_y2", "x2_y2"]).layers == ["", ""]

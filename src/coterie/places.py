@@ -14,8 +14,16 @@ NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 # What stands before or after a coordinate, and which way it goes.
 ACROSS = ("lon", "long", "longitude", "x", "e", "east", "col")
 UP = ("lat", "latitude", "y", "n", "north", "row")
+# More different words than this are names of places, and not of what is measured there.
+MOST_LAYERS = 12
 # Fewer names may be numbered by chance.
 FEWEST = 8
+
+
+_PLACED = re.compile(rf"([A-Za-z]+)[ _=:]*({NUMBER.pattern})")
+_WORD_AND_PLACE = re.compile(
+    rf"(?<![A-Za-z])(?:{'|'.join((*ACROSS, *UP))})[ _=:]*{NUMBER.pattern}", re.IGNORECASE
+)
 
 
 class Axis(NamedTuple):
@@ -26,12 +34,13 @@ class Axis(NamedTuple):
 
 
 class Plane(NamedTuple):
-    """Positions on a plane or on the globe, and what they are called."""
+    """Positions on a plane or on the globe, what they are called, and what lies there."""
 
     across_name: str
     up_name: str
     across: FloatArray
     up: FloatArray
+    layers: list[str]
 
 
 def axis_in(names: Sequence[str], fewest: int = FEWEST) -> Axis | None:
@@ -75,6 +84,8 @@ def plane_in(names: Sequence[str]) -> Plane | None:
     array([120. , 122.5, 120. ])
     >>> plane.up
     array([-30. , -30. , -27.5])
+    >>> plane.layers
+    ['wind', 'wind', 'wind']
     """
     found = [_coordinates(name) for name in names]
     known = [one for one in found if one is not None]
@@ -84,7 +95,17 @@ def plane_in(names: Sequence[str]) -> Plane | None:
     if any((one[0], one[2]) != (across_name, up_name) for one in known):
         return None
     across, up = np.array([one[1] for one in known]), np.array([one[3] for one in known])
-    return Plane(across_name, up_name, across, up)
+    return Plane(across_name, up_name, across, up, _layers(names))
+
+
+def _layers(names: Sequence[str]) -> list[str]:
+    """What the names say besides coordinates, as far as only a few things are said."""
+    rest = [_WORD_AND_PLACE.sub(" ", name) for name in names]
+    words = [re.findall(r"[^\W_]+", text) for text in rest]
+    if len({*map(len, words)}) != 1:
+        return [""] * len(names)
+    columns = [column for column in zip(*words, strict=True) if len({*column}) <= MOST_LAYERS]
+    return [" ".join(said) for said in zip(*columns, strict=True)] or [""] * len(names)
 
 
 def _parts(name: str) -> tuple[tuple[str, ...], list[float]]:
@@ -99,7 +120,7 @@ def _parts(name: str) -> tuple[tuple[str, ...], list[float]]:
 def _coordinates(name: str) -> tuple[str, float, str, float] | None:
     """The two coordinates in a name, each after a word that says which way it goes."""
     across = up = None
-    for word, number in re.findall(rf"([A-Za-z]+)[ _=:]*({NUMBER.pattern})", name):
+    for word, number in _PLACED.findall(name):
         if word.lower() in ACROSS and across is None:
             across = (word, float(number))
         elif word.lower() in UP and up is None:

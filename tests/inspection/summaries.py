@@ -109,8 +109,10 @@ def path_of(n_features, counts=(12, 6, 3, 2, 1)):
 
 def correlation_of(summary, most=40):
     shown = range(0, len(summary.features), max(1, len(summary.features) // most))
-    percent = [[100 if a == b else round(90 * cos(a - b)) for a in shown] for b in shown]
-    return Correlation(percent, [summary.labels[one] for one in shown], [[one] for one in shown])
+    thousandths = [[1000 if a == b else round(900 * cos(a - b)) for a in shown] for b in shown]
+    return Correlation(
+        thousandths, [summary.labels[one] for one in shown], [[one] for one in shown]
+    )
 
 
 def spectrum_of(n_features):
@@ -121,7 +123,8 @@ def spectrum_of(n_features):
 
 def map_of(n_features, width=4):
     across = [float(one % width) for one in range(n_features)]
-    return Map(across, [float(one // width) for one in range(n_features)], "east", "north")
+    up = [float(one // width) for one in range(n_features)]
+    return Map(across, up, "east", "north", [""] * n_features)
 
 
 def whole_summary(n_features=12, n_groups=3, **parts):

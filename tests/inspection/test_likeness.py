@@ -64,23 +64,25 @@ def test_the_heat_map_shows_all_pairs_in_the_order_of_groups(seed, gaps):
     for i, a in enumerate(order):
         for j, b in enumerate(order):
             expected = 1 if i == j else pairwise(X, a, b)
-            assert shown.percent[i][j] == pytest.approx(100 * np.clip(expected, -1, 1), abs=0.51)
+            assert shown.thousandths[i][j] == pytest.approx(
+                1000 * np.clip(expected, -1, 1), abs=0.51
+            )
 
 
 def test_blocks_show_mean_correlations():
     X, _ = table(0, 400)
     labels = np.repeat(np.arange(5), 80)
     shown = correlation(Standardised.of(X), labels, np.ones(len(labels)))
-    assert len(shown.percent) <= MOST_CELLS
+    assert len(shown.thousandths) <= MOST_CELLS
     assert sorted(f for block in shown.features for f in block) == list(range(400))
     assert all(
         {labels[f] for f in block} == {group} for block, group in zip(shown.features, shown.groups)
     )
     r = np.corrcoef(X.T)
     one, other = shown.features[0], shown.features[-1]
-    assert shown.percent[0][-1] == pytest.approx(100 * r[np.ix_(one, other)].mean(), abs=0.51)
+    assert shown.thousandths[0][-1] == pytest.approx(1000 * r[np.ix_(one, other)].mean(), abs=0.51)
     own = r[np.ix_(one, one)][~np.eye(len(one), dtype=bool)].mean()
-    assert shown.percent[0][0] == pytest.approx(100 * own, abs=0.51)
+    assert shown.thousandths[0][0] == pytest.approx(1000 * own, abs=0.51)
 
 
 @given(

@@ -144,6 +144,16 @@ def test_the_slider_recolours_spectrum_and_map(opened):
     assert all(one != picture_of(page, part) for one, part in zip(before, parts))
 
 
+def test_each_layer_has_a_map(opened):
+    whole = whole_summary()
+    layers = ["u"] * 6 + ["v"] * 6
+    page = opened(replace(whole, spectrum=None, map=replace(whole.map, layers=layers)))
+    assert page.locator("#path-places h4").all_inner_texts() == ["u", "v"]
+    assert page.locator("#path-places canvas").count() == 2
+    page.get_by_role("slider", name="Move through").last.press("End")
+    assert "feature_00011" in page.locator("#path-places .probe output").last.inner_text()
+
+
 def test_neighbours_have_different_colours(opened):
     page = opened(summary_of(60, 30))
     page.get_by_label("Order").first.select_option("Number")

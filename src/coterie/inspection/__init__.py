@@ -2,6 +2,7 @@
 
 from coterie.inspection._likeness import correlations
 from coterie.inspection._made import summarise
+from coterie.inspection._report import report_html
 from coterie.inspection._standardised import Standardised
 from coterie.inspection._summary import (
     Correlation,
@@ -25,5 +26,6 @@ __all__ = [
     "Standardised",
     "Summary",
     "correlations",
+    "report_html",
     "summarise",
 ]

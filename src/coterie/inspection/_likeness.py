@@ -44,7 +44,7 @@ def correlation(columns: Standardised, labels: IntArray, signs: FloatArray) -> C
     """Correlations in the order of the groups, of features or of blocks of them."""
     blocks, means = correlations(columns, labels, signs, MOST_CELLS)
     return Correlation(
-        percent=(100 * means).round().astype(int).tolist(),
+        thousandths=(1000 * means).round().astype(int).tolist(),
         groups=[int(labels[block[0]]) for block in blocks],
         features=[block.tolist() for block in blocks],
     )

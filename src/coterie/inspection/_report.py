@@ -81,7 +81,7 @@ def _absent(summary: Summary) -> list[str]:
     present = {
         "path": summary.path is not None,
         "places": summary.path is None and placed,
-        "correlation": summary.correlation is not None and bool(summary.correlation.percent),
+        "correlation": summary.correlation is not None and bool(summary.correlation.thousandths),
         "stability": held or summary.agreement is not None,
         "scores": bool(summary.scores),
         "groups": bool(summary.groups),

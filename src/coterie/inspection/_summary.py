@@ -135,8 +135,8 @@ class Correlation:
 
     Parameters
     ----------
-    percent : list of n lists of n int
-        From -100 to 100.
+    thousandths : list of n lists of n int
+        From -1000 to 1000.
     groups : list of n int
         The group of each row and column; blocks do not cross groups, unless there are more
         groups than rows.
@@ -144,16 +144,16 @@ class Correlation:
         Which features each row stands for.
     """
 
-    percent: list[list[int]]
+    thousandths: list[list[int]]
     groups: list[int]
     features: list[list[int]]
 
     def check(self, n_features: int, n_groups: int) -> None:
         """Raise where this does not speak of so many features and groups."""
-        n = len(self.percent)
-        _check(all(len(row) == n for row in self.percent), "a square of correlations")
-        percent = (value for row in self.percent for value in row)
-        _check(all(-100 <= value <= 100 for value in percent), "correlations of -100 to 100 %")
+        n = len(self.thousandths)
+        _check(all(len(row) == n for row in self.thousandths), "a square of correlations")
+        values = (value for row in self.thousandths for value in row)
+        _check(all(-1000 <= value <= 1000 for value in values), "correlations of -1 to 1")
         _check(len(self.groups) == len(self.features) == n, "names of correlations")
         _check(all(0 <= one < n_groups for one in self.groups), "correlations of its groups")
         shown = [one for features in self.features for one in features]
@@ -194,16 +194,20 @@ class Map:
     across, up : list of float, one for each feature
         Horizontal and vertical coordinate: longitude and latitude.
     across_name, up_name : str
+    layers : list of str, one for each feature
+        What is measured there, such as "uwnd"; each layer has a map of its own.
     """
 
     across: list[float]
     up: list[float]
     across_name: str
     up_name: str
+    layers: list[str]
 
     def check(self, n_features: int, n_groups: int) -> None:
         """Raise where this does not speak of so many features and groups."""
-        _check(len(self.across) == len(self.up) == n_features, "a map of its features")
+        columns = (self.across, self.up, self.layers)
+        _check(all(len(column) == n_features for column in columns), "a map of its features")
 
 
 @dataclass(frozen=True)

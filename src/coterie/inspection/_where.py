@@ -44,8 +44,9 @@ def place(names: list[str], coordinates: Any = None) -> Map | None:
     """Features on a map, by coordinates of shape (n_features, 2) or by their names."""
     if coordinates is not None:
         across, up = np.asarray(coordinates, dtype=np.float64).T
-        return Map(across.tolist(), up.tolist(), "x", "y")
+        return Map(across.tolist(), up.tolist(), "x", "y", [""] * len(names))
     plane = plane_in(names)
     if plane is None:
         return None
-    return Map(plane.across.tolist(), plane.up.tolist(), plane.across_name, plane.up_name)
+    words = plane.across_name, plane.up_name
+    return Map(plane.across.tolist(), plane.up.tolist(), *words, plane.layers)

@@ -228,8 +228,8 @@ function alongAxis() {
 }
 
 function onMap() {
-  const { across, up, step } = plane(), cells = new Map(), pairs = [];
-  const cell = (one, right, above) => `${Math.round(across[one] / step[0]) + right} ${Math.round(up[one] / step[1]) + above}`;
+  const { across, up, step } = plane([...features.keys()]), cells = new Map(), pairs = [];
+  const cell = (one, right, above) => `${map.layers[one]} ${Math.round(across[one] / step[0]) + right} ${Math.round(up[one] / step[1]) + above}`;
   features.forEach((_, one) => cells.set(cell(one, 0, 0), one));
   for (const one of cells.values()) {
     for (const [right, above] of [[1, 0], [0, 1], [1, 1], [1, -1]]) {

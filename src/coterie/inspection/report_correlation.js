@@ -3,7 +3,7 @@
 const MARGIN = 18;
 
 function showCorrelation(host) {
-  const n = correlation.percent.length, panel = made("div"), picked = made("p", { class: "pair" });
+  const n = correlation.thousandths.length, panel = made("div"), picked = made("p", { class: "pair" });
   const left = made("div");
   host.append(made("p", { class: "lead" }, correlationWords()), made("div", { class: "beside" }, left, panel));
   let down = null, across = null, side = 0, cells = null;
@@ -18,7 +18,7 @@ function showCorrelation(host) {
     return canvas;
   });
   pictures.splice(-1, 0, () => { cells = null; });
-  const value = () => `correlation ${decimal(correlation.percent[down ? down.value() : 0][across ? across.value() : 0] / 100, 2)}`;
+  const value = () => `correlation ${decimal(correlation.thousandths[down ? down.value() : 0][across ? across.value() : 0] / 1000, 3)}`;
   const moved = () => { picked.replaceChildren(made("b", {}, value())); redraw(); };
   const said = (place) => [`${rowWords(place)}, ${value()}`, ...rowNodes(place)];
   panel.append(colourScale(), picked);
@@ -43,14 +43,14 @@ function rowNodes(place) {
 }
 
 function correlationWords() {
-  const { percent, groups: of } = correlation, sums = [0, 0], counts = [0, 0];
-  percent.forEach((row, a) => row.forEach((value, b) => {
+  const { thousandths, groups: of } = correlation, sums = [0, 0], counts = [0, 0];
+  thousandths.forEach((row, a) => row.forEach((value, b) => {
     if (a === b) return;
     const apart = of[a] === of[b] ? 0 : 1;
     sums[apart] += Math.abs(value);
     counts[apart] += 1;
   }));
-  const [within, between] = sums.map((sum, one) => (counts[one] ? decimal(sum / counts[one] / 100, 2) : null));
+  const [within, between] = sums.map((sum, one) => (counts[one] ? decimal(sum / counts[one] / 1000, 2) : null));
   const told = [within && `${within} within groups`, between && `${between} between groups`].filter(Boolean);
   const blocks = correlation.features.some((own) => own.length > 1) ? " Rows and columns stand for several features each." : "";
   return (told.length ? `Correlations are on average ${told.join(" and ")}, signs left aside.` : "") + blocks;
@@ -62,9 +62,9 @@ function rgbOf(name) {
 
 /** From -1 to 1; from the lowest to 1 where all are so alike that the colours would not differ. */
 function ends() {
-  let low = 100;
-  correlation.percent.forEach((row) => row.forEach((value) => { low = Math.min(low, value); }));
-  return low >= 40 ? [Math.min(low, 99) / 100, 1] : [-1, 1];
+  let low = 1000;
+  correlation.thousandths.forEach((row) => row.forEach((value) => { low = Math.min(low, value); }));
+  return low >= 400 ? [Math.min(low, 999) / 1000, 1] : [-1, 1];
 }
 
 function mixer() {
@@ -76,9 +76,9 @@ function mixer() {
 }
 
 function heat() {
-  const n = correlation.percent.length, canvas = made("canvas", { width: n, height: n });
+  const n = correlation.thousandths.length, canvas = made("canvas", { width: n, height: n });
   const pen = canvas.getContext("2d"), image = pen.createImageData(n, n), colour = mixer();
-  correlation.percent.forEach((row, a) => row.forEach((value, b) => image.data.set([...colour(value / 100), 255], 4 * (a * n + b))));
+  correlation.thousandths.forEach((row, a) => row.forEach((value, b) => image.data.set([...colour(value / 1000), 255], 4 * (a * n + b))));
   pen.putImageData(image, 0, 0);
   return canvas;
 }

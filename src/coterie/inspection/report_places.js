@@ -1,5 +1,7 @@
 // ---- Where the groups lie: strip, spectrum, map
 
+const MOST_MAPS = 6;
+
 /** The partition that pictures show: that of the fit, or of a step of the path. */
 const view = { labels, colours: COLOUR_OF, words: "" };
 const places = [];
@@ -32,7 +34,7 @@ function showPlaces(host) {
   places.push(title);
   host.append(repeatNote());
   if (spectrum) showSpectrum(host);
-  if (map) showMap(host);
+  if (map) showMaps(host);
   if (!spectrum && !map) showStrip(host);
   title();
 }
@@ -103,11 +105,11 @@ function nearest(distances) {
 }
 
 /** Coordinates, and the step of their grid; where there is none, about the distance of neighbours. */
-function plane() {
-  const across = map.across.map(numberIn), up = map.up.map(numberIn);
-  const steps = [gridStep(across), gridStep(up)];
+function plane(own) {
+  const across = map.across.map(numberIn), up = map.up.map(numberIn), chosen = (values) => own.map((one) => values[one]);
+  const steps = [gridStep(chosen(across)), gridStep(chosen(up))];
   const isGrid = steps.every((one) => one > 0);
-  const near = [across, up].map((values) => { const [low, high] = extent(values); return (high - low) / Math.sqrt(features.length) || 1; });
+  const near = [across, up].map((values) => { const [low, high] = extent(chosen(values)); return (high - low) / Math.sqrt(own.length) || 1; });
   return { across, up, isGrid, step: isGrid ? steps : near };
 }
 
@@ -119,28 +121,39 @@ function gridStep(values) {
   return gaps.every((gap) => Math.abs(gap / step - Math.round(gap / step)) < .02) ? step : 0;
 }
 
-function showMap(host) {
-  const { across, up, isGrid, step } = plane(), margin = isGrid ? .5 : .6;
+/** One map for each layer, such as two winds at the same places; the first few, where there are many. */
+function showMaps(host) {
+  const layers = new Map();
+  map.layers.forEach((layer, one) => { if (!layers.has(layer)) layers.set(layer, []); layers.get(layer).push(one); });
+  [...layers].slice(0, MOST_MAPS).forEach(([layer, own]) => {
+    if (layers.size > 1) host.append(made("h4", {}, shortened(layer)));
+    showMap(host, layers.size > 1 ? `${quoted(layer)}: ` : "", own);
+  });
+  if (layers.size > MOST_MAPS) host.append(made("p", { class: "lead" }, `${layers.size - MOST_MAPS} more layers are not drawn.`));
+}
+
+function showMap(host, title, own) {
+  const { across, up, isGrid, step } = plane(own), margin = isGrid ? .5 : .6;
   const [xEnds, yEnds] = [across, up].map((values, one) => { const [low, high] = extent(values); return [low - margin * step[one], high + margin * step[one]]; });
   let slider = null, x = null, y = null;
-  const describe = () => `Map of ${counted(features.length, "feature")}, coloured by group. ${view.words}`;
+  const describe = () => `${title}map of ${counted(own.length, "feature")}, coloured by group. ${view.words}`;
   const { frame, redraw } = picture(host, describe, (width) => {
     const left = 52, shape = Math.min(Math.max((yEnds[1] - yEnds[0]) / (xEnds[1] - xEnds[0]), .3), 1.4);
     const wide = Math.min(width - left - 4, 560 / shape), high = wide * shape, [canvas, pen] = sharpCanvas(left + wide + 4, high + 44);
     x = scaled(xEnds, left, left + wide);
     y = scaled(yEnds, high + 4, 4);
     const cell = [Math.abs(x(step[0]) - x(0)), Math.abs(y(step[1]) - y(0))], round = Math.min(Math.max(Math.min(...cell) * .35, 2), 9);
-    features.forEach((_, one) => {
+    own.forEach((one) => {
       pen.fillStyle = COLOURS[view.colours[view.labels[one]]];
       pen.beginPath();
       if (isGrid) pen.rect(...whole(x(across[one]) - cell[0] / 2, y(up[one]) - cell[1] / 2, ...cell));
       else pen.arc(x(across[one]), y(up[one]), round, 0, 7);
       pen.fill();
     });
-    mapNumbers(pen, across.map(x), up.map(y), isGrid ? Math.min(...cell) : round);
+    mapNumbers(pen, own, across.map(x), up.map(y), isGrid ? Math.min(...cell) : round);
     mapAxes(pen, x, y, xEnds, yEnds, [left, 4, wide, high]);
     if (slider) {
-      const one = slider.value();
+      const one = own[slider.value()];
       pen.lineWidth = 2.5;
       pen.strokeStyle = inkOf("ink");
       pen.beginPath();
@@ -149,10 +162,10 @@ function showMap(host) {
     }
     return canvas;
   });
-  const said = (one) => [...featureAt(one), ` at ${significant(across[one])}, ${significant(up[one])}`];
-  slider = probe(host, "Move through the features", features.length, said, redraw);
+  const said = (place) => at(own[place]), at = (one) => [...featureAt(one), ` at ${significant(across[one])}, ${significant(up[one])}`];
+  slider = probe(host, `${title}Move through the features`, own.length, said, redraw);
   places.push(() => { slider.show(); redraw(); });
-  pointed(frame, (px, py) => slider.move(nearest(across.map((_, one) => Math.hypot(x(across[one]) - px, y(up[one]) - py)))));
+  pointed(frame, (px, py) => slider.move(nearest(own.map((one) => Math.hypot(x(across[one]) - px, y(up[one]) - py)))));
 }
 
 /** A cell on whole pixels, so that no seams show. */
@@ -162,9 +175,9 @@ function whole(left, top, wide, high) {
 }
 
 /** The number of each group that has room, at the member nearest to its middle. */
-function mapNumbers(pen, xs, ys, cell) {
+function mapNumbers(pen, shown, xs, ys, cell) {
   const members = new Map();
-  view.labels.forEach((group, one) => { if (!members.has(group)) members.set(group, []); members.get(group).push(one); });
+  shown.forEach((one) => { const group = view.labels[one]; if (!members.has(group)) members.set(group, []); members.get(group).push(one); });
   pen.textAlign = "center";
   pen.textBaseline = "middle";
   pen.font = "600 12px system-ui, sans-serif";
