@@ -40,6 +40,7 @@ MAY_IMPORT = {
     "estimators": BELOW_GROUPING - {"compiled"} | {"grouping", "fields", "files"},
     "resampling": {"values", "estimators", "fields"},
     "tuning": {"values", "criteria", "families", "fields", "files", "grouping", "estimators"},
+    "tables": {"values", "files"},
     "saving": {"values", "files", "estimators", "tuning"},
     "inspection": {"values", "files", "fields", "resampling", "tuning", "estimators"},
     "exporting": {"values", "aggregations", "estimators", "tuning"},
