@@ -38,6 +38,7 @@ MAY_IMPORT = {
     "units": {"values", "search"},
     "grouping": BELOW_GROUPING,
     "estimators": BELOW_GROUPING - {"compiled"} | {"grouping", "fields", "files"},
+    "tables": {"values", "files"},
     "resampling": {"values", "estimators", "fields", "progress"},
     "tuning": {
         "values",

@@ -5,7 +5,7 @@ from coterie.files._entry import Entry, UnreadableError
 from coterie.files._records import plain_record, record_in
 from coterie.files._text import read_document, text_of
 from coterie.files._values import NotPlainError, plain_value, value_in
-from coterie.files._whole import write_whole
+from coterie.files._whole import whole_file, write_whole
 
 __all__ = [
     "Entry",
@@ -22,5 +22,6 @@ __all__ = [
     "record_in",
     "text_of",
     "value_in",
+    "whole_file",
     "write_whole",
 ]

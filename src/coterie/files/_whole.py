@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
@@ -14,14 +17,24 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
     A full disk or a kill leaves the old file as it was. Links are followed, and the permissions of
     an old file are kept.
     """
+    with whole_file(path) as file:
+        file.write(text.encode("ascii"))
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write bytes to, which takes its name once the block has ended well.
+
+    It keeps the promises of `write_whole`; an exception in the block leaves nothing behind.
+    """
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
         raise ValueError(f"{path} is no plain file: name one to write to.")
     # Not under the name of the target, which may be as long as a name can be.
     beside = target.with_name(f".coterie-{secrets.token_hex(8)}.part")
     try:
-        with beside.open("x", encoding="ascii", newline="\n") as file:
-            file.write(text)
+        with beside.open("xb") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         if target.exists():
