@@ -10,7 +10,7 @@ from coterie import datasets, families, plot, theory
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.exporting import to_onnx
 from coterie.fields import field_to_graph
-from coterie.inspection import summarise
+from coterie.inspection import summarise, write_report
 from coterie.neighbours import coordinates_to_graph
 from coterie.resampling import stability
 from coterie.saving import load
@@ -40,4 +40,5 @@ __all__ = [
     "theory",
     "to_onnx",
     "tolerance_path",
+    "write_report",
 ]

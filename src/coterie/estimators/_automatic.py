@@ -24,6 +24,7 @@ ROUNDING = 1e-6
 COLLINEAR = 1e-9
 # A residual this small beside the target is rounding.
 PERFECT = 1e-12
+TINY = float(np.finfo(np.float64).tiny)
 
 
 class Automatic(NamedTuple):
@@ -106,7 +107,8 @@ def residuals(
         triangle = _triangle(values[:, says_something], deviations)
     left = triangle[np.count_nonzero(says_something) :, -targets.shape[1] :]
     total = np.square(deviations).sum(axis=0)
-    return np.maximum(np.square(left).sum(axis=0), PERFECT * total)
+    # Squares of numbers such as 1e-200 are nothing at all, and nothing has no logarithm.
+    return np.maximum(np.square(left).sum(axis=0), np.maximum(PERFECT * total, TINY))
 
 
 def _triangle(values: FloatArray, targets: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from coterie.inspection._likeness import correlations
 from coterie.inspection._made import summarise
-from coterie.inspection._report import report_html
+from coterie.inspection._report import report_html, write_report
 from coterie.inspection._standardised import Standardised
 from coterie.inspection._summary import (
     Correlation,
@@ -28,4 +28,5 @@ __all__ = [
     "correlations",
     "report_html",
     "summarise",
+    "write_report",
 ]

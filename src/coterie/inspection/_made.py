@@ -118,7 +118,7 @@ def _of_fit(reducer: Any, title: str) -> Summary:
     return Summary(
         title=title,
         method=type(reducer).__name__,
-        parameters={name: _shortened(repr(one)) for name, one in changed.items()},
+        parameters={name: _described(one) for name, one in changed.items()},
         aggregation=reducer._aggregation.name,
         task="",
         targets=["target"],
@@ -148,8 +148,11 @@ def _same(one: Any, other: Any) -> bool:
     )
 
 
-def _shortened(text: str, length: int = 80) -> str:
-    text = " ".join(text.split())
+def _described(value: Any, length: int = 80) -> str:
+    """A parameter as text: a matrix by its shape, others as they are typed, not too long."""
+    if hasattr(value, "shape") and hasattr(value, "dtype") and np.size(value) != 1:
+        return f"{type(value).__name__} of shape {'x'.join(map(str, value.shape))}"
+    text = " ".join(repr(value).split())
     return text if len(text) <= length else f"{text[: length - 3]}..."
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
 from importlib.resources import files
 from string import Template
 
-from coterie.files import plain_record
+from coterie.files import plain_record, write_whole
 from coterie.inspection._markup import escaped, isolated
 from coterie.inspection._summary import Summary
 from coterie.inspection._tables import (
@@ -48,6 +49,39 @@ def report_html(summary: Summary) -> str:
         summary=_embedded(summary),
         **_static(summary),
     )
+
+
+def write_report(summary: Summary, path: str | os.PathLike[str]) -> None:
+    """Write one HTML file that shows a summary and needs nothing else, no network either.
+
+    It is written beside and then renamed, so that an old file of this name is kept if anything
+    fails.
+
+    Parameters
+    ----------
+    summary : Summary
+        As `coterie.study` or `coterie.summarise` gives it.
+    path : str or path
+        The file, such as ``"report.html"``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import coterie
+    >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "report.html")
+    ...     coterie.write_report(coterie.study(X, y).summary, file)
+    ...     "12 columns became 3" in file.read_text()
+    True
+    """
+    if not isinstance(summary, Summary):
+        raise TypeError(
+            f"summary must be a Summary, got {type(summary).__name__}: write "
+            "coterie.study(X, y).summary, or coterie.summarise(reducer, X, y)."
+        )
+    write_whole(path, report_html(summary))
 
 
 def _asset(name: str) -> str:

@@ -1,0 +1,411 @@
+"""The commands: few verbs, each a thin call with a twin in Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coterie import __version__
+from coterie.cli._chosen import Chosen, check_column, chosen, read
+from coterie.cli._console import answer, bars, say
+from coterie.cli._options import Columns, Method, Source, Splitting, Voice, takes
+from coterie.cli._outcome import Group, writing
+from coterie.cli._reducers import reducer_of
+from coterie.cli._told import (
+    path_columns,
+    plain_comparison,
+    show_comparison,
+    show_path,
+    show_summary,
+)
+from coterie.files import plain_record
+from coterie.inspection import Summary, summarise, write_report
+from coterie.saving import load, load_summary, save_with_summary
+from coterie.studies import compare as compared
+from coterie.studies import study
+from coterie.tables import TableError, near, numbers_of, write_table
+
+if TYPE_CHECKING:
+    import polars
+
+# With more features the path takes longer than people wait for.
+MOST_FEATURES = 5_000
+SUFFIXES = {".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson", ".xlsx"}
+
+
+@click.group(
+    cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(__version__, prog_name="coterie")
+@click.option("--debug", is_flag=True, help="Show where an error comes from.")
+def coterie(debug: bool) -> None:
+    """Fewer columns that can still be explained.
+
+    Groups columns that say the same about a target, and replaces each group by one column. A merge
+    is accepted when its price does not exceed its allowance.
+
+    Try it with: coterie demo
+    """
+
+
+@coterie.command(short_help="Group the columns of a table; write model, table and report.")
+@takes
+@click.option("--output", "-o", metavar="FOLDER", help="Where to write; by default NAME-coterie.")
+@click.option("--path/--no-path", default=None, help="Whether to try other tolerances.")
+@click.option(
+    "--stability",
+    "n_resamples",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Learn the groups again from N random halves of the rows.",
+)
+@click.option("--title", default=None, help="Of the report.")
+def fit(
+    source: Source,
+    columns: Columns,
+    method: Method,
+    splitting: Splitting,
+    voice: Voice,
+    output: str | None,
+    path: bool | None,
+    n_resamples: int,
+    title: str | None,
+) -> None:
+    """Group the columns of a table, score on held-out rows, and write model, table and report.
+
+    DATA is a file of CSV, TSV, Parquet, Feather, JSON lines or Excel; - is standard input.
+
+    In Python: coterie.study(X, y).
+    """
+    folder = Path(_stem(source.data) + "-coterie" if output is None else output)
+    with bars(voice) as bar:
+        bar("read", 0, 1)
+        data = chosen(source, columns)
+        bar("read", 1, 1)
+        if not (voice.as_json or voice.quiet):
+            say(_task(data, columns))
+        reducer = reducer_of(method, columns, data)
+        # Before the work is done, and not after.
+        with writing():
+            folder.mkdir(parents=True, exist_ok=True)
+        told = study(
+            data.X,
+            data.y,
+            estimator=reducer,
+            task=data.task.name,
+            test_share=splitting.test_share,
+            by_time=columns.by_time or columns.time is not None,
+            sample_weight=data.weights,
+            path=data.X.width <= MOST_FEATURES if path is None else path,
+            n_resamples=n_resamples,
+            random_state=splitting.seed,
+            title=_stem(source.data) if title is None else title,
+            targets=columns.target,
+            notes=[*data.notes, *_gaps(data)],
+            progress=bar,
+        )
+        bar("write", 0, 1)
+        written = _written(folder, _suffix(source), told.reducer, told.summary, data, columns)
+        bar("write", 1, 1)
+    if voice.as_json:
+        files = {name: str(file) for name, file in written.items()}
+        answer(plain_record(told.summary) | {"files": files})
+        return
+    show_summary(told.summary)
+    for name, file in written.items():
+        say(f"{name:8}{file}")
+
+
+def _stem(data: str) -> str:
+    return "stdin" if data == "-" else Path(data).name.partition(".")[0] or "data"
+
+
+def _suffix(source: Source) -> str:
+    """The kind of file to write: the kind that was read, and CSV for what is packed or piped."""
+    suffix = Path(source.data).suffix.lower()
+    return suffix if suffix in SUFFIXES else ".csv"
+
+
+def _task(data: Chosen, columns: Columns) -> str:
+    names = ", ".join(columns.target)
+    if columns.task is not None:
+        return f"Target {names}: {data.task.name}."
+    return f"Target {names}: {data.task.name} ({data.task.reason}; --task to say otherwise)."
+
+
+def _gaps(data: Chosen) -> list[str]:
+    if not data.gaps:
+        return []
+    told = (
+        f"Features lack {data.gaps:,} values: each question is asked of the rows that have both, "
+        "and an aggregate is taken over the members that have a value."
+    )
+    return [told]
+
+
+def _written(
+    folder: Path, suffix: str, reducer: Any, summary: Summary, data: Chosen, columns: Columns
+) -> dict[str, Path]:
+    """Write the model, the reduced table and the report."""
+    files = {
+        "model": folder / "model.json",
+        "reduced": folder / f"reduced{suffix}",
+        "report": folder / "report.html",
+    }
+    beside = [*columns.target, *([columns.time] if columns.time else [])]
+    reduced = _reduced(reducer, data.X, data.frame.select(beside))
+    with writing():
+        save_with_summary(reducer, summary, files["model"])
+        write_table(reduced, files["reduced"])
+        write_report(summary, files["report"])
+    return files
+
+
+def _reduced(reducer: Any, X: Any, beside: polars.DataFrame) -> polars.DataFrame:
+    """The aggregates, with some columns of the table beside them."""
+    import polars
+
+    names = reducer.get_feature_names_out().tolist()
+    taken = {*names} & {*beside.columns}
+    if taken:
+        raise TableError(f"A group and another column are both called {sorted(taken)[0]!r}.")
+    values = polars.DataFrame(reducer._transformed(X), schema=names, orient="row")
+    return polars.concat([values, beside], how="horizontal")
+
+
+@coterie.command(short_help="Replace the columns of a new table by groups.")
+@click.argument("model")
+@takes
+@click.option(
+    "--output",
+    "-o",
+    default="-",
+    metavar="FILE",
+    help="Where to write; CSV on standard output by default.",
+)
+@click.option(
+    "--with", "beside", multiple=True, metavar="COLUMN", help="Columns to keep beside the groups."
+)
+def transform(model: str, source: Source, output: str, beside: tuple[str, ...]) -> None:
+    """Replace the columns of a new table by the groups of a model.
+
+    Columns are found by name, in any order; others are ignored.
+
+    In Python: coterie.load(model).transform(X).
+    """
+    reducer = load(model)
+    frame = read(source)
+    for name in beside:
+        check_column(frame, name, source.data)
+    names = _needed(reducer, frame, source.data)
+    values = numbers_of(frame, names, what="feature")
+    X = values if getattr(reducer, "feature_names_in_", None) is None else _named(values, names)
+    reduced = _reduced(reducer, X, frame.select(beside))
+    with writing():
+        write_table(reduced, output)
+
+
+def _named(values: Any, names: list[str]) -> polars.DataFrame:
+    import polars
+
+    return polars.DataFrame(values, schema=names, orient="row")
+
+
+def _needed(reducer: Any, frame: polars.DataFrame, where: str) -> list[str]:
+    """The columns that a model needs, all of which the table has."""
+    known = reducer._names_seen()
+    if known is None:
+        if frame.width != reducer.n_features_in_:
+            raise TableError(
+                f"The model has no names for its {reducer.n_features_in_} features, and {where} "
+                f"has {frame.width} columns: give a table with just those, in their order."
+            )
+        return frame.columns
+    names = [str(name) for name in known]
+    missing = [name for name in names if name not in {*frame.columns}]
+    if missing:
+        alike = near(missing[0], frame.columns)
+        advice = f" It has {alike!r}: rename it?" if alike else ""
+        count = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
+        raise TableError(f"{where} lacks {missing[0]!r}{count}, which the model needs.{advice}")
+    return names
+
+
+@coterie.command(short_help="Write the report of a model.")
+@click.argument("model")
+@click.option(
+    "--output", "-o", default=None, metavar="FILE", help="report.html beside it by default."
+)
+def report(model: str, output: str | None) -> None:
+    """Write the report of a model: one HTML file that needs no network.
+
+    In Python: coterie.write_report(coterie.summarise(reducer, X, y), path).
+    """
+    summary = _summary(model)
+    file = Path(model).with_name("report.html") if output is None else Path(output)
+    with writing():
+        write_report(summary, file)
+    say(str(file))
+
+
+def _summary(model: str) -> Summary:
+    """What was told of a model when it was fitted, or what it can tell alone."""
+    told = load_summary(model)
+    return summarise(load(model), title=Path(model).stem) if told is None else told
+
+
+@coterie.command(short_help="Show the groups of a model.")
+@click.argument("model")
+@click.option("--all", "every", is_flag=True, help="All groups, however many.")
+@takes
+def inspect(model: str, voice: Voice, every: bool) -> None:
+    """Show the groups of a model.
+
+    In Python: coterie.load(model).groups_.
+    """
+    summary = _summary(model)
+    if voice.as_json:
+        answer(plain_record(summary))
+        return
+    told = [summary.method, *(f"{name}={value}" for name, value in summary.parameters.items())]
+    say(" ".join(told))
+    show_summary(summary, every=every)
+
+
+@coterie.command(short_help="Show what each tolerance leads to.")
+@takes
+@click.option("--output", "-o", default=None, metavar="FILE", help="Write it as a table, too.")
+def path(
+    source: Source, columns: Columns, method: Method, voice: Voice, output: str | None
+) -> None:
+    """Show what each tolerance leads to: how many groups, and which score on held-out folds.
+
+    In Python: coterie.tolerance_path(X, y).
+    """
+    with bars(voice) as bar:
+        bar("read", 0, 1)
+        data = chosen(source, columns)
+        bar("read", 1, 1)
+        reducer = reducer_of(method, columns, data)
+        told = study(
+            data.X,
+            data.y,
+            estimator=reducer,
+            task=data.task.name,
+            test_share=0,
+            by_time=columns.by_time or columns.time is not None,
+            sample_weight=data.weights,
+            progress=bar,
+        ).summary
+    if told.path is None:
+        raise TableError(f"{told.method} with these options has no tolerance, and so no path.")
+    found = path_columns(told.path)
+    if output is not None:
+        import polars
+
+        with writing():
+            write_table(polars.DataFrame(found), output)
+    if voice.as_json:
+        answer(plain_record(told.path) | {"metric": told.metric})
+    else:
+        show_path(told.path, told.metric)
+
+
+@coterie.command(short_help="Score the groups beside other methods.")
+@takes
+@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="How many.")
+@click.option("--seed", type=int, default=0, show_default=True, help="For the folds.")
+def compare(
+    source: Source, columns: Columns, method: Method, voice: Voice, folds: int, seed: int
+) -> None:
+    """Score the groups beside PCA, PLS, FeatureAgglomeration, SelectKBest and all columns.
+
+    All learn from the same rows and are scored on the same held-out folds; the others choose their
+    number of columns on folds of the training rows.
+
+    In Python: coterie.compare(X, y).
+    """
+    with bars(voice) as bar:
+        bar("read", 0, 1)
+        data = chosen(source, columns)
+        bar("read", 1, 1)
+        found = compared(
+            data.X,
+            data.y,
+            estimator=reducer_of(method, columns, data),
+            task=data.task.name,
+            cv=folds,
+            by_time=columns.by_time or columns.time is not None,
+            sample_weight=data.weights,
+            random_state=seed,
+            progress=lambda done, total: bar("compare", done, total),
+        )
+    if voice.as_json:
+        answer(plain_comparison(found))
+    else:
+        show_comparison(found)
+
+
+@coterie.command(short_help="Try it on spectra of meat.")
+@takes
+@click.option("--output", "-o", default="coterie-demo", metavar="FOLDER", help="Where to write.")
+def demo(voice: Voice, output: str) -> None:
+    """Fat in meat from near-infrared spectra: a hundred columns, a few groups, and a report.
+
+    In Python: coterie.study(X, y) with X, y of coterie.datasets.load_tecator.
+    """
+    import polars
+
+    from coterie.datasets import load_tecator
+
+    tecator = load_tecator()
+    # A hundred channels from 850 to 1050 nm.
+    names = [f"{850 + 2 * channel} nm" for channel in range(100)]
+    frame = polars.DataFrame(tecator.data, schema=names, orient="row")
+    folder = Path(output)
+    file = folder / "tecator.csv"
+    with writing():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_table(frame.with_columns(polars.Series("fat", tecator.target)), file)
+    if not (voice.as_json or voice.quiet):
+        say(f"$ coterie fit {file} -t fat --by-time --test-share 0.2 --stability 20 -o {folder}")
+    chosen = {
+        "data": str(file),
+        "target": ("fat",),
+        # The split that others use: of 215 spectra the last 43 are tested.
+        "by_time": True,
+        "test_share": 0.2,
+        "output": str(folder),
+        "n_resamples": 20,
+        "title": "Fat in meat from near-infrared spectra",
+        "as_json": voice.as_json,
+        "quiet": voice.quiet,
+    }
+    click.get_current_context().invoke(fit, **_defaults(fit) | chosen)
+
+
+def _defaults(command: click.Command) -> dict[str, Any]:
+    context = click.Context(command)
+    return {str(one.name): one.get_default(context) for one in command.params}
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@coterie.command(short_help="Completion for bash, zsh and fish.")
+@click.argument("shell", type=click.Choice(SHELLS))
+def completion(shell: str) -> None:
+    """Print what makes a shell complete commands and options.
+
+    For bash: eval "$(coterie completion bash)" in ~/.bashrc; for fish, coterie completion fish >
+    ~/.config/fish/completions/coterie.fish.
+    """
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise TableError(f"There is no completion for {shell}.")
+    say(kind(coterie, {}, "coterie", "_COTERIE_COMPLETE").source())

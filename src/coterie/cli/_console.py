@@ -1,0 +1,108 @@
+"""What people see: tables and sentences on standard output, bars on standard error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from coterie.cli._options import Voice
+
+Side = Literal["left", "right"]
+# Of a console that is no terminal, and has no width of its own.
+WIDTH = 110
+NAMES = {
+    "read": "reading",
+    "fit": "grouping",
+    "path": "other tolerances",
+    "stability": "rows drawn anew",
+    "scores": "scoring",
+    "compare": "comparing",
+    "write": "writing",
+}
+
+
+def console() -> Console:
+    """Standard output, as wide as the terminal."""
+    screen = Console(highlight=False, soft_wrap=False)
+    return screen if screen.is_terminal else Console(highlight=False, width=WIDTH)
+
+
+def say(sentence: str) -> None:
+    """A sentence on standard output, in which nothing is markup."""
+    click.echo(sentence)
+
+
+def answer(document: Any) -> None:
+    """An answer for machines."""
+    click.echo(json.dumps(document, allow_nan=False))
+
+
+def table(*columns: tuple[str, Side]) -> Table:
+    """An empty table; columns by name and by side, "left" or "right"."""
+    made = Table(box=None, pad_edge=False)
+    for name, side in columns:
+        ratio = 1 if side == "left" else None
+        made.add_column(name, justify=side, overflow="ellipsis", no_wrap=True, ratio=ratio)
+    return made
+
+
+def row(made: Table, *cells: str, bold: bool = False) -> None:
+    """Add a row, in which nothing is markup."""
+    made.add_row(*(Text(printable(cell)) for cell in cells), style="bold" if bold else None)
+
+
+def printable(text: str) -> str:
+    """Text without what would move the cursor or turn the line round."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+class Bars:
+    """Bars with the time left, one for each kind of work."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self._tasks: dict[str, TaskID] = {}
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Show how much of something is done."""
+        if self._progress is None:
+            return
+        # One step alone has no share that is done.
+        of = None if total == 1 and not done else total
+        if what not in self._tasks:
+            self._tasks[what] = self._progress.add_task(NAMES[what], total=of)
+        self._progress.update(self._tasks[what], completed=done, total=of)
+
+
+@contextmanager
+def bars(voice: Voice) -> Iterator[Bars]:
+    """Bars on standard error, where that is a terminal and nobody asked for quiet."""
+    screen = Console(stderr=True)
+    if voice.quiet or voice.as_json or not screen.is_terminal:
+        yield Bars(None)
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=screen, transient=True) as progress:
+        yield Bars(progress)

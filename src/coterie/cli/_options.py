@@ -1,0 +1,202 @@
+"""Options by the idea they belong to, each said once and used by several commands."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, TypeVar, get_type_hints
+
+import click
+
+from coterie.cli._outcome import wants_json
+
+T = TypeVar("T")
+
+
+def option(*flags: str, default: Any = None, **details: Any) -> Any:
+    """A field that is an option of the command line."""
+    parameter = functools.partial(click.Option, flags, default=default, **details)
+    return field(default=default, metadata={"parameter": parameter})
+
+
+def several(*flags: str, help: str, metavar: str) -> Any:  # noqa: A002
+    """A field that can be given several times."""
+    return option(*flags, default=(), multiple=True, help=help, metavar=metavar)
+
+
+def word(*flags: str, words: tuple[str, ...], default: str | None = None, help: str) -> Any:  # noqa: A002
+    """A field that is one of some words."""
+    kind = click.Choice(words)
+    return option(*flags, default=default, type=kind, help=help, show_default=default is not None)
+
+
+def takes(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command whose parameters are dataclasses of options, as a command of those options.
+
+    The click decorators above see one keyword argument for each option.
+    """
+    kinds = {
+        name: kind
+        for name, kind in get_type_hints(command).items()
+        if hasattr(kind, "__dataclass_fields__")
+    }
+
+    @functools.wraps(command)
+    def called(**given: Any) -> Any:
+        parts = {
+            name: kind(**{one.name: given.pop(one.name) for one in fields(kind)})
+            for name, kind in kinds.items()
+        }
+        return command(**parts, **given)
+
+    own = getattr(command, "__click_params__", [])
+    parameters = [_parameter(one) for kind in kinds.values() for one in fields(kind)]
+    # Click reads them from the last to the first.
+    called.__click_params__ = [*own, *reversed(parameters)]  # type: ignore[attr-defined]
+    return called
+
+
+def _parameter(one: Field[Any]) -> click.Parameter:
+    parameter: click.Parameter = one.metadata["parameter"]()
+    # Flags such as --no-path have names of their own.
+    parameter.name = one.name
+    return parameter
+
+
+@dataclass(frozen=True)
+class Source:
+    """The table, and how to read it."""
+
+    data: str = field(metadata={"parameter": functools.partial(click.Argument, ["data"])})
+    format: str | None = word(
+        "--format",
+        words=("csv", "tsv", "parquet", "feather", "jsonl", "json", "excel"),
+        help="What kind of file it is; by default as its name and its first bytes say.",
+    )
+    separator: str | None = option("--separator", help="Between fields; guessed by default.")
+    decimal: str | None = word("--decimal", words=(".", ","), help="Decimal point or comma.")
+    encoding: str | None = option("--encoding", help="Such as latin-1; UTF-8 by default.")
+    sheet: str | None = option("--sheet", help="Of an Excel workbook; the first by default.")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of the table are."""
+
+    target: tuple[str, ...] = option(
+        "--target",
+        "-t",
+        default=(),
+        multiple=True,
+        required=True,
+        help="The column to predict; several for several targets.",
+        metavar="COLUMN",
+    )
+    task: str | None = word(
+        "--task",
+        words=("regression", "classes", "counts"),
+        help="What kind of target it is; by default told by its values.",
+    )
+    drop: tuple[str, ...] = several(
+        "--drop", help="Leave out columns, by name or pattern such as 'id*'.", metavar="COLUMN"
+    )
+    drop_text: bool = option("--drop-text", default=False, is_flag=True, help="Leave out text.")
+    keep: tuple[str, ...] = several(
+        "--keep", help="Columns that stay alone, by name or pattern.", metavar="COLUMN"
+    )
+    separate: tuple[str, ...] = several(
+        "--separate",
+        help="Columns that never join the others, as names or patterns with commas between.",
+        metavar="COLUMNS",
+    )
+    weights: str | None = option(
+        "--weights", help="The column that says how often a row counts.", metavar="COLUMN"
+    )
+    time: str | None = option(
+        "--time",
+        help="Order rows by this column, and test on the last ones.",
+        metavar="COLUMN",
+    )
+    by_time: bool = option(
+        "--by-time",
+        default=False,
+        is_flag=True,
+        help="Rows are in order of time: test on the last.",
+    )
+    skip_gaps: bool = option(
+        "--skip-gaps", default=False, is_flag=True, help="Leave out rows without a target."
+    )
+
+
+@dataclass(frozen=True)
+class Method:
+    """How to group."""
+
+    method: str = word(
+        "--method",
+        words=("auto", "nonlin", "genlin", "lin", "mutual"),
+        default="auto",
+        help="NonLinCFA for regression and GenLinCFA for classes and counts by default.",
+    )
+    tolerance: str | None = option(
+        "--tolerance", help="auto (default), aic, bic, ric, or a number.", metavar="WORD|NUMBER"
+    )
+    n_groups: int | None = option(
+        "--groups", type=click.IntRange(1), help="How many groups there shall be."
+    )
+    family: str | None = word(
+        "--family",
+        words=("gaussian", "bernoulli", "poisson", "gamma", "inverse_gaussian"),
+        help="Of the target, for genlin.",
+    )
+    search: str | None = word(
+        "--search", words=("forward", "restart", "best"), help="restart by default."
+    )
+    aggregation: str | None = word(
+        "--aggregation",
+        words=("mean", "sum", "sum_of_squares", "norm", "max", "min", "median", "principal"),
+        help="What becomes of a group; the mean by default.",
+    )
+    signs: bool = option(
+        "--signs", default=False, is_flag=True, help="Opposite features may join with a minus."
+    )
+    scale: bool = option("--scale", default=False, is_flag=True, help="Standardise features first.")
+    max_group_size: int | None = option(
+        "--max-group-size", type=click.IntRange(1), help="The largest group."
+    )
+    neighbours: float | None = option(
+        "--neighbours",
+        type=click.FloatRange(0),
+        help="Merge only within this distance, by the coordinates in the columns' names "
+        "(lon120_lat-30, x3_y7, or wavelengths).",
+        metavar="DISTANCE",
+    )
+
+
+@dataclass(frozen=True)
+class Splitting:
+    """Which rows are held out."""
+
+    test_share: float = option(
+        "--test-share",
+        default=0.25,
+        type=click.FloatRange(0, 1, max_open=True),
+        show_default=True,
+        help="Share of the rows that are held out; 0 for none.",
+    )
+    seed: int = option("--seed", default=0, type=int, show_default=True, help="For the split.")
+
+
+@dataclass(frozen=True)
+class Voice:
+    """How much is said, and to whom."""
+
+    as_json: bool = option(
+        "--json",
+        default=False,
+        is_flag=True,
+        callback=wants_json,
+        help="Answer in JSON, for machines.",
+    )
+    quiet: bool = option("--quiet", "-q", default=False, is_flag=True, help="No bars, no remarks.")

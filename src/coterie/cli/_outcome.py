@@ -1,0 +1,120 @@
+"""How a command ends: with an exit code, and at most one line on what went wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import click
+
+AS_JSON = "coterie.as_json"
+LONGEST = 300
+# Documented in docs/command-line.md.
+DONE, BUG, USAGE, INPUT, OUTPUT, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+class Group(click.Group):
+    """A group of commands in which errors are one line, unless --debug asks for more."""
+
+    def main(self, *args: Any, **extra: Any) -> NoReturn:
+        """Run a command and end with its exit code; wrong words are one line, too."""
+        try:
+            code = super().main(*args, **extra | {"standalone_mode": False})
+        except click.ClickException as error:
+            code = _told(click.Context(self), USAGE, _of_words(error))
+        except click.Abort:
+            code = _told(click.Context(self), *outcome_of(KeyboardInterrupt()))
+        sys.exit(code if isinstance(code, int) else DONE)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command, and end with the code that its error stands for."""
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = _noted
+                return super().invoke(ctx)
+        except (click.exceptions.Exit, click.Abort, click.ClickException):
+            raise
+        except BrokenPipeError:
+            # Whoever read the output has seen enough; what is left must not be flushed to them.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(DONE)
+        except (Exception, KeyboardInterrupt) as error:
+            if ctx.params.get("debug"):
+                raise
+            ctx.exit(_told(ctx, *outcome_of(error)))
+
+
+def _noted(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning as a line of its own, for people."""
+    click.echo(f"coterie: note: {_line(message)}", err=True)
+
+
+def _told(ctx: click.Context, code: int, line: str) -> int:
+    """Say what went wrong, to people or to machines."""
+    if ctx.meta.get(AS_JSON):
+        click.echo(json.dumps({"error": line, "code": code}))
+    else:
+        click.echo(f"coterie: {line}", err=True)
+    return code
+
+
+def _of_words(error: click.ClickException) -> str:
+    """What is wrong with the words of a command, and where to look."""
+    context = getattr(error, "ctx", None)
+    where = context.command_path if context is not None else "coterie"
+    text = " ".join(error.format_message().split())
+    return f"{text if text.endswith('?') else text.rstrip('.') + '.'} See {where} --help."
+
+
+def wants_json(ctx: click.Context, _: click.Parameter, wanted: bool) -> bool:
+    """Remember that the answer, an error too, is for machines."""
+    ctx.meta[AS_JSON] = wanted
+    return wanted
+
+
+def outcome_of(error: BaseException) -> tuple[int, str]:
+    """The exit code and the line that an error stands for."""
+    text = _line(error)
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED, "stopped."
+    if isinstance(error, NotWrittenError):
+        return OUTPUT, text
+    if isinstance(error, MemoryError):
+        return INPUT, "there is not enough memory for this table: give fewer columns or rows."
+    if isinstance(error, OSError):
+        return INPUT, _of_system(error)
+    if isinstance(error, ValueError | TypeError | ImportError):
+        return INPUT, text
+    return BUG, f"unexpected {type(error).__name__}: {text}. Run it again with coterie --debug."
+
+
+def _line(error: object) -> str:
+    """What an error says, on one line and not too long: libraries say a lot."""
+    text = " ".join(str(error).split())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rpartition(' ')[0]} ..."
+
+
+class NotWrittenError(Exception):
+    """A file that cannot be written, one line."""
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Whatever fails in here is about a file that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise NotWrittenError(_of_system(error)) from error
+    except ValueError as error:
+        raise NotWrittenError(str(error)) from error
+
+
+def _of_system(error: OSError) -> str:
+    """What the system says of a file."""
+    reason = (error.strerror or str(error)).lower()
+    return f"{error.filename}: {reason}." if error.filename else f"{reason}."

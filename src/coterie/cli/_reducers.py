@@ -1,0 +1,94 @@
+"""From words about the method to a reducer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from coterie.cli._chosen import Chosen, matching
+from coterie.cli._options import Columns, Method
+from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
+from coterie.neighbours import coordinates_to_graph
+from coterie.places import axis_in, plane_in
+from coterie.studies import reducer_for
+from coterie.tables import TableError
+
+METHODS = {"nonlin": NonLinCFA, "genlin": GenLinCFA, "lin": LinCFA, "mutual": MutualCFA}
+FAMILIES = {"regression": "gaussian", "classes": "bernoulli", "counts": "poisson"}
+
+
+def reducer_of(method: Method, columns: Columns, chosen: Chosen) -> Any:
+    """The reducer that the options ask for."""
+    parameters = _parameters(method, columns, chosen)
+    task = chosen.task.name
+    if method.method == "auto" and method.family is None:
+        reducer = reducer_for(task)
+    else:
+        reducer = METHODS["genlin" if method.method == "auto" else method.method]()
+    known = reducer.get_params(deep=False)
+    if "family" in known:
+        reducer.set_params(family=method.family or FAMILIES[task])
+    elif task == "classes" and not isinstance(reducer, MutualCFA):
+        raise TableError(f"--method {method.method} is for numbers; for classes use genlin.")
+    for name in parameters:
+        if name not in known:
+            raise TableError(f"{_flag(name)} is no option of {type(reducer).__name__}.")
+    return reducer.set_params(**parameters)
+
+
+def _flag(name: str) -> str:
+    return {"n_groups": "--groups", "connectivity": "--neighbours", "missing": "A gap"}.get(
+        name, f"--{name.replace('_', '-')}"
+    )
+
+
+def _parameters(method: Method, columns: Columns, chosen: Chosen) -> dict[str, Any]:
+    """The parameters that differ from the defaults."""
+    names = chosen.X.columns
+    given = {
+        "tolerance": _tolerance(method.tolerance),
+        "n_groups": method.n_groups,
+        "search": method.search,
+        "aggregation": method.aggregation,
+        "max_group_size": method.max_group_size,
+        "signs": method.signs or None,
+        "scale": method.scale or None,
+        "connectivity": _neighbours(method.neighbours, names),
+        "keep": matching(columns.keep, names, "--keep") or None,
+        "separate": _separate(columns, names),
+        "missing": "pairwise" if chosen.gaps else None,
+        "family": None if method.method in ("auto", "genlin") else method.family,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _tolerance(text: str | None) -> Any:
+    if text is None or text in ("auto", "aic", "bic", "ric"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise TableError(
+            f"--tolerance must be auto, aic, bic, ric or a number, got {text!r}."
+        ) from None
+
+
+def _separate(columns: Columns, names: list[str]) -> list[list[str]] | None:
+    lists = [matching(text.split(","), names, "--separate") for text in columns.separate]
+    return lists or None
+
+
+def _neighbours(distance: float | None, names: list[str]) -> Any:
+    """The graph of features that lie near each other, by their names."""
+    if distance is None:
+        return None
+    plane, axis = plane_in(names), axis_in(names)
+    if plane is not None:
+        return coordinates_to_graph(np.column_stack([plane.across, plane.up]), distance)
+    if axis is not None:
+        return coordinates_to_graph(axis.positions, distance)
+    raise TableError(
+        "--neighbours needs coordinates in the columns' names, such as lon120_lat-30, x3_y7 or "
+        f"rising wavelengths; {names[0]!r} has none, or another column lacks them."
+    )

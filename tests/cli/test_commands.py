@@ -1,0 +1,264 @@
+"""Each command does what its Python twin does."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import coterie
+from coterie import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
+
+FEATURES = [f"f{k}" for k in range(12)]
+
+
+def test_fit_does_the_whole_job(run, data, frame):
+    result = run("fit", data, "--target", "y")
+    assert result.exit_code == 0
+    assert "Target y: regression" in result.output
+    assert "12 columns became" in result.output
+    twin = coterie.study(frame.select(FEATURES), frame["y"].to_numpy())
+    folder = Path("data-coterie")
+    loaded = coterie.load(folder / "model.json")
+    assert loaded.labels_.tolist() == twin.reducer.labels_.tolist()
+    ours = twin.summary.scores[0].score
+    assert f"{ours:.3f}" in result.output
+    for name in twin.reducer.get_feature_names_out():
+        assert name in result.output
+    reduced = pl.read_csv(folder / "reduced.csv")
+    np.testing.assert_array_equal(
+        reduced.drop("y").to_numpy(), loaded.transform(frame.select(FEATURES))
+    )
+    assert reduced.columns == [*twin.reducer.get_feature_names_out(), "y"]
+    assert reduced["y"].to_list() == frame["y"].to_list()
+    assert "12 columns became" in (folder / "report.html").read_text()
+
+
+def test_fit_answers_machines(run, data):
+    answer = json.loads(run("fit", data, "-t", "y", "--json", "--no-path").stdout)
+    assert {group["name"] for group in answer["groups"]}
+    assert answer["scores"][0]["name"] == "coterie"
+    assert Path(answer["files"]["model"]).exists()
+    assert answer["path"] is None
+
+
+OPTIONS = {
+    "lin": (["--method", "lin"], LinCFA()),
+    "mutual": (["--method", "mutual", "--tolerance", "0.3"], MutualCFA(0.3)),
+    "genlin": (["--method", "genlin"], GenLinCFA()),
+    "tolerance": (["--tolerance", "0.02"], NonLinCFA(0.02)),
+    "word": (["--tolerance", "bic"], NonLinCFA("bic")),
+    "groups": (["--groups", "4"], NonLinCFA(n_groups=4)),
+    "search": (["--search", "best"], NonLinCFA(search="best")),
+    "aggregation": (["--aggregation", "max"], NonLinCFA(aggregation="max")),
+    "signs": (["--signs"], NonLinCFA(signs=True)),
+    "scale": (["--scale"], NonLinCFA(scale=True)),
+    "size": (["--max-group-size", "2"], NonLinCFA(max_group_size=2)),
+    "keep": (["--keep", "f1*"], NonLinCFA(keep=["f1", "f10", "f11"])),
+    "keep a name": (["--keep", "f1"], NonLinCFA(keep=["f1"])),
+    "separate": (["--separate", "f0,f1"], NonLinCFA(separate=[["f0", "f1"]])),
+    "neighbours": (
+        ["--neighbours", "2"],
+        NonLinCFA(connectivity=coterie.coordinates_to_graph(np.arange(12), 2)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_are_parameters(run, data, frame, name):
+    words, twin = OPTIONS[name]
+    result = run("fit", data, "-t", "y", "--no-path", "--test-share", 0, *words)
+    assert result.exit_code == 0, result.output
+    loaded = coterie.load("data-coterie/model.json")
+    twin = twin.fit(frame.select(FEATURES), frame["y"].to_numpy())
+    assert loaded.labels_.tolist() == twin.labels_.tolist()
+    assert type(loaded) is type(twin)
+    np.testing.assert_array_equal(
+        loaded.transform(frame.select(FEATURES)), twin.transform(frame.select(FEATURES))
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "task", "family"), [("kind", "classes", "bernoulli"), ("count", "counts", "poisson")]
+)
+def test_the_task_is_found_and_said(run, frame, tmp_path, target, task, family):
+    file = tmp_path / "data.parquet"
+    frame.select(*FEATURES, target).write_parquet(file)
+    result = run("fit", file, "-t", target, "-o", tmp_path / "out")
+    assert f"Target {target}: {task} (" in result.output
+    assert coterie.load(tmp_path / "out/model.json").family == family
+
+
+def test_tasks_can_be_told(run, frame, tmp_path):
+    file = tmp_path / "data.parquet"
+    frame.select(*FEATURES, "count").write_parquet(file)
+    result = run("fit", file, "-t", "count", "--task", "regression", "-o", tmp_path / "out")
+    assert "Target count: regression." in result.output
+    assert isinstance(coterie.load(tmp_path / "out/model.json"), NonLinCFA)
+
+
+def test_weights_and_time_are_no_features(run, frame, tmp_path):
+    file = tmp_path / "data.parquet"
+    frame.drop("kind", "count").write_parquet(file)
+    words = ["--weights", "weight", "--time", "day", "-o", tmp_path / "out", "--no-path"]
+    answer = json.loads(run("fit", file, "-t", "y", "--json", *words).stdout)
+    assert answer["features"] == FEATURES
+    ordered = frame.sort("day")
+    twin = coterie.study(
+        ordered.select(FEATURES),
+        ordered["y"].to_numpy(),
+        by_time=True,
+        sample_weight=ordered["weight"].to_numpy(),
+        path=False,
+    )
+    assert answer["labels"] == twin.reducer.labels_.tolist()
+    assert answer["scores"][0]["score"] == twin.summary.scores[0].score
+    reduced = pl.read_parquet(tmp_path / "out/reduced.parquet")
+    assert reduced["day"].to_list() == sorted(frame["day"])
+
+
+def test_several_targets(run, frame, tmp_path):
+    file = tmp_path / "data.parquet"
+    frame.select(*FEATURES, "y", (pl.col("f0") * 2).alias("z")).write_parquet(file)
+    answer = json.loads(run("fit", file, "-t", "y", "-t", "z", "--json", "-o", tmp_path).stdout)
+    assert answer["outputs"] == ["y", "z"]
+
+
+def test_columns_are_dropped_by_name_and_pattern(run, data):
+    words = ["--drop", "f1*", "--drop", "f2", "--no-path"]
+    answer = json.loads(run("fit", data, "-t", "y", "--json", *words).stdout)
+    assert answer["features"] == ["f0", *(f"f{k}" for k in range(3, 10))]
+
+
+def test_text_is_left_out_where_asked_for(run, frame, tmp_path):
+    file = tmp_path / "data.csv"
+    frame.select(*FEATURES, "kind", "y").write_csv(file)
+    words = ["--drop-text", "-o", tmp_path / "out", "--no-path"]
+    answer = json.loads(run("fit", file, "-t", "y", "--json", *words).stdout)
+    assert answer["features"] == FEATURES
+    assert answer["notes"] == ["Left out, since they are text: 'kind'."]
+
+
+def test_the_index_that_pandas_writes_is_no_feature(run, frame, tmp_path):
+    file = tmp_path / "data.csv"
+    frame.select(*FEATURES, "y").to_pandas().to_csv(file)
+    words = ["-o", tmp_path / "out", "--no-path"]
+    answer = json.loads(run("fit", file, "-t", "y", "--json", *words).stdout)
+    assert answer["features"] == FEATURES
+    assert answer["notes"] == ["Left out: the column without a name, which numbers the rows."]
+
+
+def test_gaps_are_asked_around(run, frame, tmp_path):
+    file = tmp_path / "data.csv"
+    holes = frame.select(
+        pl.when(pl.int_range(120) % 17 == 3).then(None).otherwise(pl.col("f0")).alias("f0"),
+        *FEATURES[1:],
+        "y",
+    )
+    holes.write_csv(file)
+    words = ["-o", tmp_path / "out", "--no-path"]
+    answer = json.loads(run("fit", file, "-t", "y", "--json", *words).stdout)
+    assert "Features lack 7 values" in answer["notes"][0]
+    assert coterie.load(tmp_path / "out/model.json").missing == "pairwise"
+
+
+def test_stability_is_computed_where_asked_for(run, data):
+    words = ["--no-path", "--stability", "3"]
+    answer = json.loads(run("fit", data, "-t", "y", "--json", *words).stdout)
+    assert all(0 <= group["stability"] <= 1 for group in answer["groups"])
+
+
+@pytest.fixture
+def model(run, data):
+    assert run("fit", data, "-t", "y", "-q").exit_code == 0
+    return Path("data-coterie/model.json")
+
+
+def test_transform_finds_columns_by_name(run, model, frame):
+    shuffled = frame.select(["weight", *reversed(FEATURES), "kind"])
+    shuffled.write_parquet("new.parquet")
+    assert run("transform", model, "new.parquet", "-o", "out.parquet").exit_code == 0
+    loaded = coterie.load(model)
+    expected = loaded.transform(frame.select(FEATURES))
+    found = pl.read_parquet("out.parquet")
+    np.testing.assert_array_equal(found.to_numpy(), expected)
+    assert found.columns == loaded.get_feature_names_out().tolist()
+
+
+def test_transform_writes_csv_to_standard_output(run, model, frame):
+    frame.write_csv("new.csv")
+    result = run("transform", model, "new.csv", "--with", "kind")
+    found = pl.read_csv(result.stdout.encode())
+    assert found["kind"].to_list() == frame["kind"].to_list()
+    run("transform", model, "new.csv", "-o", "file.csv", "--with", "kind")
+    assert_frame_equal(found, pl.read_csv("file.csv"))
+
+
+def test_report_and_inspect_tell_what_fit_told(run, model):
+    told = (model.parent / "report.html").read_text()
+    assert run("report", model, "-o", "again.html").stdout == "again.html\n"
+    assert Path("again.html").read_text() == told
+    shown = run("inspect", model).stdout
+    assert "12 columns became" in shown
+    plain = json.loads(run("inspect", model, "--json").stdout)
+    assert plain["title"] == "data"
+    assert plain["path"]["tolerances"]
+
+
+def test_models_saved_in_python_have_a_report_too(run, frame, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    NonLinCFA().fit(frame.select(FEATURES), frame["y"].to_numpy()).save("model.json")
+    assert run("report", "model.json").exit_code == 0
+    assert "12 columns became" in Path("report.html").read_text()
+    assert "12 columns became" in run("inspect", "model.json").stdout
+
+
+def test_models_without_names_take_columns_by_place(run, frame, tmp_path):
+    X = frame.select(FEATURES).to_numpy()
+    reducer = NonLinCFA().fit(X, frame["y"].to_numpy())
+    reducer.save(tmp_path / "model.json")
+    frame.select(FEATURES).write_csv(tmp_path / "new.csv")
+    result = run("transform", tmp_path / "model.json", tmp_path / "new.csv")
+    found = pl.read_csv(result.stdout.encode())
+    np.testing.assert_array_equal(found.to_numpy(), reducer.transform(X))
+    frame.write_csv(tmp_path / "new.csv")
+    result = run("transform", tmp_path / "model.json", tmp_path / "new.csv")
+    assert result.exit_code == 3
+    assert "has 17 columns" in result.stderr
+
+
+def test_path_shows_every_tolerance(run, data, frame):
+    result = run("path", data, "-t", "y", "-o", "path.csv")
+    twin = coterie.tolerance_path(frame.select(FEATURES), frame["y"].to_numpy())
+    table = pl.read_csv("path.csv")
+    np.testing.assert_array_equal(table["tolerance"], twin.tolerances)
+    np.testing.assert_array_equal(table["n_groups"], twin.n_groups)
+    np.testing.assert_allclose(table["cv_score"], twin.cv_mean)
+    assert result.stdout.count("best") == 1
+    plain = json.loads(run("path", data, "-t", "y", "--json").stdout)
+    assert plain["n_groups"] == twin.n_groups.tolist()
+
+
+def test_compare_shows_everyone(run, data, frame):
+    result = run("compare", data, "-t", "y", "--folds", "3")
+    twin = coterie.compare(frame.select(FEATURES), frame["y"].to_numpy(), cv=3)
+    for score in twin.scores:
+        assert score.name in result.stdout
+        assert f"{score.score:.4f}" in result.stdout
+    plain = json.loads(run("compare", data, "-t", "y", "--folds", "3", "--json").stdout)
+    assert plain["fold_scores"] == twin.fold_scores
+
+
+def test_demo_ends_with_a_report(run, tmp_path):
+    result = run("demo", "-o", tmp_path / "demo")
+    assert result.exit_code == 0
+    assert "100 columns became" in result.output
+    last = result.output.strip().splitlines()[-1].split(maxsplit=1)[1]
+    assert Path(last).read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_are_told_how_to_complete(run, shell):
+    assert "_COTERIE_COMPLETE" in run("completion", shell).stdout

@@ -1,0 +1,184 @@
+"""Whatever is wrong is one line, and an exit code that says what kind of thing it is."""
+
+import json
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from coterie.cli import main
+from coterie.cli._outcome import BUG, INPUT, INTERRUPTED, OUTPUT, USAGE, outcome_of
+
+
+def one_line(result, code):
+    assert result.exit_code == code
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("coterie: ")
+    return result.stderr
+
+
+WRONG = {
+    "a missing column": (["fit", "data.csv", "-t", "Y"], INPUT, "no column 'Y'. Did you mean 'y'?"),
+    "no such file": (["fit", "dat.csv", "-t", "y"], INPUT, "data.csv"),
+    "no target": (["fit", "data.csv"], USAGE, "Missing option '--target'"),
+    "no command": (["fot"], USAGE, "No such command 'fot'"),
+    "no such option": (["fit", "data.csv", "-t", "y", "--tolerence", "1"], USAGE, "--tolerance"),
+    "a tolerance in words": (
+        ["fit", "data.csv", "-t", "y", "--tolerance", "much"],
+        INPUT,
+        "auto, aic, bic, ric or a number, got 'much'",
+    ),
+    "another word": (
+        ["fit", "data.csv", "-t", "y", "--search", "fast"],
+        USAGE,
+        "'fast' is not one",
+    ),
+    "an option of another method": (
+        ["fit", "data.csv", "-t", "y", "--method", "lin", "--groups", "3"],
+        INPUT,
+        "--groups is no option of LinCFA",
+    ),
+    "classes for numbers": (
+        ["fit", "data.csv", "-t", "y", "--method", "nonlin", "--task", "classes"],
+        INPUT,
+        "for classes use genlin",
+    ),
+    "nothing to drop": (["fit", "data.csv", "-t", "y", "--drop", "g*"], INPUT, "--drop 'g*'"),
+    "a share of rows": (["fit", "data.csv", "-t", "y", "--test-share", "1"], USAGE, "0<=x<1"),
+    "weights elsewhere": (["fit", "data.csv", "-t", "y", "--weights", "w"], INPUT, "column 'w'"),
+    "no coordinates": (
+        ["fit", "data.csv", "-t", "f0", "--neighbours", "1"],
+        INPUT,
+        "--neighbours needs coordinates",
+    ),
+    "no path": (["path", "data.csv", "-t", "y", "--method", "lin"], INPUT, "no path"),
+    "no model": (["inspect", "data.csv"], INPUT, "it is no JSON"),
+    "a model that is not there": (["report", "model.json"], INPUT, "model.json: no such file"),
+    "a family elsewhere": (
+        ["fit", "data.csv", "-t", "y", "--method", "nonlin", "--family", "poisson"],
+        INPUT,
+        "--family is no option of NonLinCFA",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_words_are_one_line(run, data, name):
+    words, code, text = WRONG[name]
+    assert text in one_line(run(*words), code)
+
+
+TABLES = {
+    "empty": ("", "empty"),
+    "a header alone": ("a,b,y\n", ""),
+    "text": ("a,b,c,y\n" + "1,2,x,3\n" * 9, "Feature 'c' is text (row 1: 'x')"),
+    "a target with gaps": ("a,b,y\n" + "1,2,3\n4,5,\n" * 9, "lacks 9 values, the first in row 2"),
+    "names twice": ("a,a,y\n" + "1,2,3\n" * 9, "'a'"),
+    "mixed separators": ("a,b,y\n" + "1,2,3\n" * 9 + "1;2;3\n", "line 11"),
+    "a constant target": ("a,b,y\n" + "1,2,3\n2,3,3\n" * 9, "constant"),
+    "one feature": ("a,y\n" + "1,2\n2,3\n" * 9, "2 or more are needed"),
+    "few rows": ("a,b,y\n1,2,3\n2,3,4\n", "4 or more are needed"),
+    "infinity": ("a,b,y\n" + "1,2,3\ninf,3,4\n" * 9, "'a'"),
+    "infinite target": ("a,b,y\n" + "1,2,3\n4,3,inf\n" * 9, "'y'"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_that_cannot_be_used_are_one_line(run, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    text, expected = TABLES[name]
+    Path("bad.csv").write_text(text)
+    assert expected in one_line(run("fit", "bad.csv", "-t", "y", "-q"), INPUT)
+
+
+def test_another_encoding_is_one_line(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    content = ("größe,b,y\n" + "1,2,3\n2,2,5\n" * 9).encode("latin-1")
+    Path("bad.csv").write_bytes(content)
+    assert "--encoding" in one_line(run("fit", "bad.csv", "-t", "y"), INPUT)
+
+
+def test_columns_that_the_model_needs_are_named(run, data, frame):
+    run("fit", data, "-t", "y", "-q", "--no-path")
+    frame.rename({"f3": "F3"}).write_csv("new.csv")
+    said = one_line(run("transform", "data-coterie/model.json", "new.csv"), INPUT)
+    assert "lacks 'f3', which the model needs. It has 'F3': rename it?" in said
+    frame.drop("f3", "f4").write_csv("new.csv")
+    said = one_line(run("transform", "data-coterie/model.json", "new.csv"), INPUT)
+    assert "lacks 'f3' and 1 more" in said
+
+
+def test_machines_get_errors_in_json(run, data):
+    result = run("fit", data, "-t", "Y", "--json")
+    assert result.exit_code == INPUT
+    assert result.stderr == ""
+    answer = json.loads(result.stdout)
+    assert answer["code"] == INPUT
+    assert "Did you mean 'y'?" in answer["error"]
+
+
+def test_what_cannot_be_written_says_so_before_the_work(run, data):
+    Path("taken").write_text("mine")
+    said = one_line(run("fit", data, "-t", "y", "-q", "-o", "taken"), OUTPUT)
+    assert "taken" in said
+    assert Path("taken").read_text() == "mine"
+
+
+def test_an_output_of_no_known_kind_is_one_line(run, data):
+    run("fit", data, "-t", "y", "-q", "--no-path")
+    said = one_line(run("transform", "data-coterie/model.json", data, "-o", "out.doc"), OUTPUT)
+    assert "out.doc" in said
+
+
+def test_a_bug_is_one_line_unless_debug_is_asked_for(run, data, monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError("deep inside")
+
+    monkeypatch.setattr("coterie.cli._commands.study", broken)
+    said = one_line(run("fit", data, "-t", "y", "-q"), BUG)
+    assert "unexpected ZeroDivisionError: deep inside" in said
+    with pytest.raises(AssertionError, match="deep inside"):
+        run("--debug", "fit", data, "-t", "y", "-q")
+
+
+def test_a_stop_is_no_error_of_ours(run, data, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("coterie.cli._commands.study", stopped)
+    assert one_line(run("fit", data, "-t", "y", "-q"), INTERRUPTED) == "coterie: stopped.\n"
+
+
+def test_errors_have_codes():
+    assert outcome_of(MemoryError())[0] == INPUT
+    assert outcome_of(OSError(28, "No space left on device", "x.csv")) == (
+        INPUT,
+        "x.csv: no space left on device.",
+    )
+    assert outcome_of(ImportError('Needs an extra: pip install "coterie[cli]".'))[0] == INPUT
+
+
+def test_without_the_extra_the_command_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "rich", None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == USAGE
+    assert 'pip install "coterie[cli]"' in capsys.readouterr().err
+
+
+def test_hostile_names_are_text(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ["<script>alert(1)</script>", "[bold]b[/bold]", "\x1b[31mred", "a\u202eb", "={1+1}"]
+    table = pl.DataFrame(
+        {name: [float(i * k % 7) for i in range(40)] for k, name in enumerate(names, 1)}
+        | {"y": [float(i % 7) for i in range(40)]}
+    )
+    table.write_parquet("data.parquet")
+    result = run("fit", "data.parquet", "-t", "y", "--no-path")
+    assert result.exit_code == 0
+    assert "\x1b" not in result.output
+    assert "\u202e" not in result.output
+    assert "[bold]b[/bold]" in result.output
+    page = Path("data-coterie/report.html").read_text()
+    assert "<script>alert(1)</script>" not in page

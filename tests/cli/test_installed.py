@@ -1,0 +1,185 @@
+"""The installed command, in a process of its own, on real files."""
+
+import gzip
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import coterie
+
+COMMAND = str(Path(sys.executable).with_name("coterie"))
+FEATURES = [f"f{k}" for k in range(12)]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path(COMMAND).exists(), reason="the command is not installed"),
+]
+
+
+def coterie_run(*words, cwd, **options):
+    return subprocess.run(
+        [COMMAND, *map(str, words)], cwd=cwd, capture_output=True, timeout=120, **options
+    )
+
+
+def packed(frame, file):
+    file.write_bytes(gzip.compress(frame.write_csv().encode()))
+
+
+WRITERS = {
+    "csv": lambda frame, file: frame.write_csv(file),
+    "tsv": lambda frame, file: frame.write_csv(file, separator="\t"),
+    "parquet": lambda frame, file: frame.write_parquet(file),
+    "feather": lambda frame, file: frame.write_ipc(file),
+    "jsonl": lambda frame, file: frame.write_ndjson(file),
+    "xlsx": lambda frame, file: frame.write_excel(file),
+    "csv.gz": packed,
+}
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_fit_and_transform_real_files_of_every_kind(frame, tmp_path, suffix):
+    table = frame.select(*FEATURES, "y")
+    WRITERS[suffix](table, tmp_path / f"data.{suffix}")
+    fit = coterie_run("fit", f"data.{suffix}", "--target", "y", "--no-path", cwd=tmp_path)
+    assert fit.returncode == 0, fit.stderr
+    assert fit.stderr == b""
+    folder = tmp_path / "data-coterie"
+    # Excel keeps 16 digits.
+    twin = coterie.study(table.select(FEATURES), table["y"].to_numpy(), path=False)
+    model = coterie.load(folder / "model.json")
+    assert model.labels_.tolist() == twin.reducer.labels_.tolist()
+    made = coterie_run(
+        "transform", folder / "model.json", f"data.{suffix}", "-o", "out.parquet", cwd=tmp_path
+    )
+    assert made.returncode == 0, made.stderr
+    expected = pl.DataFrame(
+        model.transform(table.select(FEATURES)), schema=model.get_feature_names_out().tolist()
+    )
+    assert_frame_equal(pl.read_parquet(tmp_path / "out.parquet"), expected)
+    assert {file.name for file in folder.iterdir()} >= {"model.json", "report.html"}
+
+
+def test_standard_input_and_output(frame, tmp_path):
+    text = frame.select(*FEATURES, "y").write_csv().encode()
+    fit = coterie_run("fit", "-", "-t", "y", "--no-path", "-q", cwd=tmp_path, input=text)
+    assert fit.returncode == 0, fit.stderr
+    model = tmp_path / "stdin-coterie" / "model.json"
+    made = coterie_run("transform", model, "-", cwd=tmp_path, input=text)
+    assert pl.read_csv(made.stdout).height == 120
+
+
+def test_a_reader_that_stops_reading_is_no_error(frame, tmp_path):
+    frame.select(*FEATURES, "y").write_csv(tmp_path / "data.csv")
+    assert (
+        coterie_run("fit", "data.csv", "-t", "y", "-q", "--no-path", cwd=tmp_path).returncode == 0
+    )
+    pipe = f"{COMMAND} transform data-coterie/model.json data.csv | head -n 1"
+    ended = subprocess.run(pipe, shell=True, cwd=tmp_path, capture_output=True, timeout=60)
+    assert ended.stderr == b""
+
+
+def test_bars_are_for_terminals(frame, tmp_path):
+    """With a terminal for standard error there are bars; the answer is the same without."""
+    frame.select(*FEATURES, "y").write_csv(tmp_path / "data.csv")
+    words = [COMMAND, "fit", "data.csv", "-t", "y", "--stability", "5"]
+    ours, theirs = pty.openpty()
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
+    with subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, env=environment
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 65536):
+                shown += piece
+        except OSError:
+            # A terminal whose last writer has gone.
+            pass
+        told = process.stdout.read()
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"other tolerances" in shown
+    assert told == coterie_run(*words[1:], cwd=tmp_path).stdout
+
+
+def test_a_full_disk_leaves_the_old_files(frame, tmp_path):
+    frame.select(*FEATURES, "y").write_csv(tmp_path / "data.csv")
+    assert coterie_run("fit", "data.csv", "-t", "y", "-q", cwd=tmp_path).returncode == 0
+    folder = tmp_path / "data-coterie"
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    # No file may grow beyond a kilobyte: what a full disk does, without one.
+    limited = f"ulimit -f 1; trap '' XFSZ; exec {COMMAND} fit data.csv -t y -q --scale"
+    ended = subprocess.run(["bash", "-c", limited], cwd=tmp_path, capture_output=True, timeout=120)
+    assert ended.returncode == 4, ended.stderr
+    assert ended.stderr.count(b"\n") == 1
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.002, 0.01, 0.03])
+def test_a_kill_while_writing_loses_nothing(frame, tmp_path, moment):
+    """Every file is the old one or the new one, and whole."""
+    frame.select(*FEATURES, "y").write_csv(tmp_path / "data.csv")
+    assert coterie_run("fit", "data.csv", "-t", "y", "-q", cwd=tmp_path).returncode == 0
+    folder = tmp_path / "data-coterie"
+    old = {file.name: file.read_bytes() for file in folder.iterdir()}
+    words = [COMMAND, "fit", "data.csv", "-t", "y", "-q", "--scale"]
+    process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    # Until the first new file appears beside the old ones.
+    until = time.monotonic() + 60
+    while len([*folder.iterdir()]) == len(old) and process.poll() is None:
+        assert time.monotonic() < until
+        time.sleep(0.0005)
+    time.sleep(moment)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    coterie.load(folder / "model.json")
+    assert coterie_run("inspect", folder / "model.json", cwd=tmp_path).returncode == 0
+    assert (folder / "report.html").read_text().rstrip().endswith("</html>")
+    assert pl.read_csv(folder / "reduced.csv").height == 120
+
+
+def test_ctrl_c_is_one_line(frame, tmp_path):
+    wide = pl.DataFrame({f"g{k}": frame["f0"] * k + frame["f1"] for k in range(1500)})
+    pl.concat([wide, frame.select("y")], how="horizontal").write_parquet(tmp_path / "data.parquet")
+    words = [COMMAND, "fit", "data.parquet", "-t", "y", "--stability", "1000"]
+    process = subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+    )
+    assert process.stdout.readline().startswith(b"Target y")
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert complaint == b"coterie: stopped.\n"
+
+
+def test_the_module_is_the_command(tmp_path):
+    ended = subprocess.run(
+        [sys.executable, "-m", "coterie", "--version"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert ended.stdout == f"coterie, version {coterie.__version__}\n"
+
+
+def test_shells_complete_commands_and_options(tmp_path):
+    environment = os.environ | {
+        "_COTERIE_COMPLETE": "bash_complete",
+        "COMP_WORDS": "coterie fit --tol",
+        "COMP_CWORD": "2",
+    }
+    assert b"--tolerance" in coterie_run(cwd=tmp_path, env=environment).stdout
+
+
+def test_an_error_in_json_is_json(tmp_path):
+    ended = coterie_run("fit", "nothing.csv", "-t", "y", "--json", cwd=tmp_path)
+    assert ended.returncode == 3
+    assert json.loads(ended.stdout)["code"] == 3
