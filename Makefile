@@ -15,8 +15,10 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $(READY)
 
-demo: $(READY)  ## group the features of two problems and compare with PCA and Ward's clusters
+demo: $(READY)  ## group the features of two problems, compare with PCA and Ward, and write a report
 	$(BIN)/python examples/demo.py
+	@echo
+	$(BIN)/coterie demo -o build/demo
 
 test: $(READY)  ## all tests, the paper's tables included
 	$(BIN)/python -m pytest -n auto -q

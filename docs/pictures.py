@@ -1,5 +1,9 @@
 """Draw the pictures of the README and of docs from the fits they show."""
 
+import shutil
+import subprocess
+import sys
+import tempfile
 from itertools import product
 from pathlib import Path
 
@@ -62,8 +66,24 @@ def plots_path(path: Path) -> None:
     ax.figure.savefig(path, dpi=90)
 
 
+def report(path: Path) -> None:
+    """The upper part of the report that `coterie demo` writes, in Debian's Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as browsers:
+        subprocess.run([sys.executable, "-m", "coterie", "demo", "-q", "-o", folder], check=True)
+        browser = browsers.chromium.launch(executable_path=shutil.which("chromium"))
+        page = browser.new_page(viewport={"width": 900, "height": 1760}, color_scheme="light")
+        page.goto(Path(folder, "report.html").as_uri())
+        page.get_by_role("button", name="Best score").click()
+        page.mouse.move(0, 0)
+        page.screenshot(path=path)
+        browser.close()
+
+
 if __name__ == "__main__":
     here = Path(__file__).parent
     tecator_groups(here / "tecator_groups.png")
     plots_tecator(here / "plots_tecator.png")
     plots_path(here / "plots_path.png")
+    report(here / "report.png")

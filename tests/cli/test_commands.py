@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from sklearn.model_selection import KFold
 
 import coterie
 from coterie import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
@@ -231,7 +232,8 @@ def test_models_without_names_take_columns_by_place(run, frame, tmp_path):
 
 def test_path_shows_every_tolerance(run, data, frame):
     result = run("path", data, "-t", "y", "-o", "path.csv")
-    twin = coterie.tolerance_path(frame.select(FEATURES), frame["y"].to_numpy())
+    cv = KFold(5, shuffle=True, random_state=0)
+    twin = coterie.tolerance_path(frame.select(FEATURES), frame["y"].to_numpy(), cv=cv)
     table = pl.read_csv("path.csv")
     np.testing.assert_array_equal(table["tolerance"], twin.tolerances)
     np.testing.assert_array_equal(table["n_groups"], twin.n_groups)

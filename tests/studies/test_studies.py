@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import KFold, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -65,6 +65,15 @@ def test_by_time_the_last_rows_are_held_out(problem):
     assert by_name(study.summary)["coterie"].score == pytest.approx(
         expected.score(X[128:], y[128:])
     )
+
+
+def test_last_rows_are_held_out_without_an_order_on_the_path(problem):
+    X, y = problem
+    last = coterie.study(X, y, test_last=True).summary
+    assert last.scores == coterie.study(X, y, by_time=True, path=False).summary.scores
+    cv = KFold(5, shuffle=True, random_state=0)
+    curve = coterie.tolerance_path(X[:120], y[:120], cv=cv)
+    assert last.path.cv_scores == pytest.approx(curve.cv_mean)
 
 
 def test_weights_count_in_fit_model_and_score(problem):
@@ -143,7 +152,7 @@ def test_shares_that_leave_no_rows_are_refused(problem, share):
 def test_no_row_is_both_learned_from_and_tested(by_time, classes):
     y = np.arange(50) % 3
     options = {"classes": classes, "by_time": by_time, "seed": 0}
-    train, test = held_out(y, 0.3, **options)
+    train, test = held_out(y, 0.3, classes=classes, last=by_time, seed=0)
     assert sorted([*train, *test]) == list(range(50))
     for train, test in folds(y, 4, **options):
         assert not {*train} & {*test}

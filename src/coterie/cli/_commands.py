@@ -97,6 +97,7 @@ def fit(
             estimator=reducer,
             task=data.task.name,
             test_share=splitting.test_share,
+            test_last=splitting.test_last,
             by_time=columns.by_time or columns.time is not None,
             sample_weight=data.weights,
             path=data.X.width <= MOST_FEATURES if path is None else path,
@@ -371,12 +372,12 @@ def demo(voice: Voice, output: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         write_table(frame.with_columns(polars.Series("fat", tecator.target)), file)
     if not (voice.as_json or voice.quiet):
-        say(f"$ coterie fit {file} -t fat --by-time --test-share 0.2 --stability 20 -o {folder}")
+        say(f"$ coterie fit {file} -t fat --test-last --test-share 0.2 --stability 20 -o {folder}")
     chosen = {
         "data": str(file),
         "target": ("fat",),
         # The split that others use: of 215 spectra the last 43 are tested.
-        "by_time": True,
+        "test_last": True,
         "test_share": 0.2,
         "output": str(folder),
         "n_resamples": 20,

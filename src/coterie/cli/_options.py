@@ -178,6 +178,12 @@ class Method:
 class Splitting:
     """Which rows are held out."""
 
+    test_last: bool = option(
+        "--test-last",
+        default=False,
+        is_flag=True,
+        help="Hold out the last rows, in no order of time.",
+    )
     test_share: float = option(
         "--test-share",
         default=0.25,

@@ -2,31 +2,41 @@
 
 function showPath(host) {
   const steps = orderedSteps(), fitted = numberIn(summary.tolerance);
-  const nearFit = steps.length ? nearest(steps.map((one) => Math.abs(logOf(one.tolerance) - logOf(fitted)))) : 0;
-  const marks = pathMarks(steps, nearFit, fitted);
-  let slider = null;
+  const isAutomatic = !Number.isFinite(fitted);
+  const nearFit = nearestStep(steps, fitted), marks = pathMarks(steps, nearFit, fitted);
+  let slider = null, showsFit = true;
   const output = made("output", { "aria-live": "polite", id: "step" });
   const now = () => steps[slider ? Number(slider.value) : nearFit];
   const tell = () => {
-    slider.setAttribute("aria-valuetext", stepWords(now()));
-    output.textContent = stepWords(now());
+    const words = (isAutomatic && showsFit ? `${fitWords()}, by an automatic tolerance. The nearest on this scale is: ` : "") + stepWords(now());
+    slider.setAttribute("aria-valuetext", words);
+    output.textContent = words;
   };
   const chart = pathChart(made("div"), steps, marks, now);
-  const move = (place) => {
+  const move = (place, isFit = false) => {
     slider.value = place;
+    showsFit = isFit;
     tell();
     chart.redraw();
     if (path.labels.length) look(now().labels, now().n_groups, `At tolerance ${significant(now().tolerance)}: ${counted(now().n_groups, "group")}`);
   };
   slider = made("input", { type: "range", min: 0, max: steps.length - 1, value: nearFit, oninput: () => move(slider.value) });
   const jumps = marks.map((mark) => made("button", { type: "button", onclick: () => {
-    move(mark.place);
+    move(mark.place, mark.isFit);
     if (mark.isFit) look(labels, groups.length, fitWords());
   } }, mark.words));
   host.append(made("div", { class: "slide" }, made("label", {}, "Tolerance, from small to large", slider), output, made("div", { class: "jumps" }, jumps)));
   host.append(chart.host, key(["curve", "cross-validated"], ["spread", `${PLUS_MINUS} standard error`], ["curve train", "on the rows of the fit"]),
     made("p", { class: "note", hidden: !steps.some((one) => one.cv < scoreEnds(steps)[0]) }, `The lowest scores are below the picture; the table has them.`));
   tell();
+}
+
+/** The step of the fit's own tolerance; of an automatic one, the step with about as many groups. */
+function nearestStep(steps, fitted) {
+  const away = Number.isFinite(fitted)
+    ? (one) => Math.abs(logOf(one.tolerance) - logOf(fitted))
+    : (one) => Math.abs(one.n_groups - groups.length);
+  return steps.length ? nearest(steps.map(away)) : 0;
 }
 
 function fitWords() {
@@ -55,7 +65,8 @@ function pathMarks(steps, nearFit, fitted) {
   const same = path.best === path.simplest;
   const marks = [{ words: same ? "Best and simplest" : "Best score", short: same ? "best, simplest" : "best", place: at(path.best) }];
   if (!same) marks.push({ words: "Simplest within one standard error", short: "simplest", place: at(path.simplest) });
-  if (Number.isFinite(fitted)) marks.push({ words: "This fit", short: "this fit", place: nearFit, isFit: true, tolerance: fitted });
+  const isAutomatic = !Number.isFinite(fitted);
+  marks.push({ words: "This fit", short: isAutomatic ? "nearest to this fit" : "this fit", place: nearFit, isFit: true, ...(isAutomatic ? {} : { tolerance: fitted }) });
   return marks.map((mark) => ({ tolerance: steps[mark.place].tolerance, ...mark }));
 }
 

@@ -39,7 +39,7 @@ class Rows:
 
 
 def held_out(
-    y: Any, share: float, *, classes: bool, by_time: bool, seed: int
+    y: Any, share: float, *, classes: bool, last: bool, seed: int
 ) -> tuple[IntArray, IntArray]:
     """Rows to learn from and rows to be tested on.
 
@@ -49,13 +49,13 @@ def held_out(
         Share of the rows that are tested.
     classes : bool
         Whether both parts have about the same share of each class.
-    by_time : bool
+    last : bool
         Whether the last rows are tested, and not a random choice.
     """
     from sklearn.model_selection import train_test_split
 
     rows = np.arange(len(y))
-    if by_time:
+    if last:
         first = len(y) - max(1, round(share * len(y)))
         return rows[:first], rows[first:]
     labels = y if classes and _can_be_shared(y, share) else None

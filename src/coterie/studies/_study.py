@@ -13,7 +13,7 @@ from coterie.progress import Tell
 from coterie.resampling import stability
 from coterie.studies._compare import ALL, OURS
 from coterie.studies._rivals import PCA
-from coterie.studies._rows import Rows, held_out
+from coterie.studies._rows import Rows, folds, held_out
 from coterie.studies._scores import learned, remarks, score_behind, score_of
 from coterie.studies._tasks import METRICS, TaskName, is_blind_to_classes, reducer_for, task_of
 from coterie.tuning import TolerancePath, tolerance_path
@@ -47,6 +47,7 @@ def study(
     task: TaskName | None = None,
     test_share: float = 0.25,
     by_time: bool = False,
+    test_last: bool = False,
     sample_weight: Any = None,
     path: bool = True,
     n_resamples: int = 0,
@@ -71,7 +72,11 @@ def study(
     test_share : float, default=0.25
         Share of the rows that are held out. 0: all rows are learned from, and nothing is scored.
     by_time : bool, default=False
-        Whether the last rows are held out, and not a random choice.
+        Whether rows are in order of time: the last ones are held out, and on the path too rows are
+        learned from before those that are tested.
+    test_last : bool, default=False
+        Whether the last rows are held out, and not a random choice, as some published splits want
+        it, though rows have no order otherwise.
     sample_weight : array-like of shape (n_samples,), optional
     path : bool, default=True
         Whether to find what other tolerances lead to. Reducers without a tolerance have none.
@@ -101,11 +106,12 @@ def study(
     task = task_of(rows.y).name if task is None else task
     reducer = reducer_for(task) if estimator is None else estimator
     rows = rows.named() if is_blind_to_classes(task, reducer) else rows
-    train, test = _parts(rows, test_share, task, by_time, random_state)
+    train, test = _parts(rows, test_share, task, by_time or test_last, random_state)
     say("fit", 0, 1)
     fitted = learned(reducer, train)
     say("fit", 1, 1)
-    curve = _path(reducer, train, by_time, partial(say, "path")) if path else None
+    splitting = {"classes": task == "classes", "by_time": by_time, "seed": random_state}
+    curve = _path(reducer, train, splitting, partial(say, "path")) if path else None
     held = None
     if n_resamples:
         held = stability(
@@ -141,14 +147,14 @@ def _nothing(what: str, done: int, total: int) -> None:
 
 
 def _parts(
-    rows: Rows, share: float, task: TaskName, by_time: bool, seed: int
+    rows: Rows, share: float, task: TaskName, last: bool, seed: int
 ) -> tuple[Rows, Rows | None]:
     """Training rows, and held-out rows if there are any."""
     if not 0 <= share < 1:
         raise ValueError(f"test_share must be 0 or more and less than 1, got {share!r}.")
     if share == 0:
         return rows, None
-    train, test = held_out(rows.y, share, classes=task == "classes", by_time=by_time, seed=seed)
+    train, test = held_out(rows.y, share, classes=task == "classes", last=last, seed=seed)
     if len(test) < 2 or len(train) < 2:
         raise ValueError(
             f"test_share={share!r} of {len(rows)} rows leaves {len(train)} to learn from and "
@@ -176,22 +182,19 @@ def _scores(fitted: Any, reducer: Any, train: Rows, test: Rows, say: Say) -> lis
     return scores
 
 
-def _path(reducer: Any, train: Rows, by_time: bool, tell: Tell) -> TolerancePath | None:
+def _path(reducer: Any, train: Rows, splitting: dict[str, Any], tell: Tell) -> TolerancePath | None:
     """What other tolerances lead to, for reducers that have one."""
     if not isinstance(reducer, NonLinCFA | GenLinCFA) or reducer.n_groups is not None:
         return None
-    from sklearn.model_selection import TimeSeriesSplit
-
     n_rows, n_features = train.X.shape
     is_large = n_features > MANY_FEATURES or n_rows * n_features > MANY_NUMBERS
-    n_folds = 3 if is_large else 5
     with remarks():
         return tolerance_path(
             train.X,
             train.y,
             estimator=reducer,
             n_tolerances=12 if is_large else 30,
-            cv=TimeSeriesSplit(n_folds) if by_time else n_folds,
+            cv=folds(train.y, 3 if is_large else 5, **splitting),
             sample_weight=train.weights,
             progress=tell,
         )
