@@ -121,7 +121,7 @@ def test_each_room_imports_only_those_below(path):
 def test_the_rooms_are_those_of_the_plan():
     assert {room_of(path) for path in HOME.rglob("*.py")} == set(MAY_IMPORT)
     plan = (HOME.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    for room in set(MAY_IMPORT) - {"__init__"}:
+    for room in set(MAY_IMPORT) - {"__init__", "__main__"}:
         assert f"`{room}`" in plan
 
 

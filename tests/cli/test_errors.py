@@ -1,7 +1,9 @@
 """Whatever is wrong is one line, and an exit code that says what kind of thing it is."""
 
 import json
+import signal
 import sys
+import time
 from pathlib import Path
 
 import polars as pl
@@ -148,6 +150,19 @@ def test_a_stop_is_no_error_of_ours(run, data, monkeypatch):
 
     monkeypatch.setattr("coterie.cli._commands.study", stopped)
     assert one_line(run("fit", data, "-t", "y", "-q"), INTERRUPTED) == "coterie: stopped.\n"
+
+
+def test_a_stop_that_a_library_swallows_comes_again(run, data, monkeypatch):
+    def deaf(*_, **__):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            time.sleep(30)
+
+    monkeypatch.setattr("coterie.cli._commands.study", deaf)
+    before = signal.getsignal(signal.SIGINT)
+    assert one_line(run("fit", data, "-t", "y", "-q"), INTERRUPTED) == "coterie: stopped.\n"
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_errors_have_codes():

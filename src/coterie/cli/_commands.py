@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie import __version__
 from coterie.cli._chosen import Chosen, check_column, chosen, read
 from coterie.cli._console import answer, bars, say
 from coterie.cli._options import Columns, Method, Source, Splitting, Voice, takes
@@ -38,7 +37,7 @@ SUFFIXES = {".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson", ".xls
 @click.group(
     cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
-@click.version_option(__version__, prog_name="coterie")
+@click.version_option(package_name="coterie", prog_name="coterie")
 @click.option("--debug", is_flag=True, help="Show where an error comes from.")
 def coterie(debug: bool) -> None:
     """Fewer columns that can still be explained.

@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 
 import click
 
+from coterie.cli._stopping import stoppable
+
 AS_JSON = "coterie.as_json"
 LONGEST = 300
 # Documented in docs/command-line.md.
@@ -34,7 +36,7 @@ class Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and end with the code that its error stands for."""
         try:
-            with warnings.catch_warnings():
+            with stoppable(), warnings.catch_warnings():
                 warnings.showwarning = _noted
                 return super().invoke(ctx)
         except (click.exceptions.Exit, click.Abort, click.ClickException):
