@@ -65,3 +65,13 @@ def test_what_lies_at_the_same_places_is_told_apart():
     places = [f"flu_lag{lag}_d{8000 + k}_x{k}_y{2 * k}" for lag in (0, 1) for k in range(20)]
     assert plane_in(places).layers == ["flu lag0"] * 20 + ["flu lag1"] * 20
     assert plane_in(["x1_y2", "x2_y2"]).layers == ["", ""]
+
+
+def test_long_names_take_no_longer_than_they_are():
+    assert plane_in(["a" * 10**6]) is None
+    assert axis_in(["a" * 10**6] * 10) is None
+
+
+def test_numbers_that_are_not_finite_are_no_place():
+    assert plane_in(["lon1e999_lat1", "lon2_lat2"]) is None
+    assert axis_in([f"{k}e999" for k in range(1, 12)]) is None

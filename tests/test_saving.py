@@ -804,7 +804,7 @@ def test_what_is_no_model_is_one_sentence(tmp_path, text):
         ({"parameters__cv__parameters__n_splits": -1}, "must be parameters of KFold (k-fold"),
         ({"parameters__connectivity__starts": [0, 10**12]}, "'parameters.connectivity.starts' mu"),
         ({"fitted__n_features_in": 10**12}, "'fitted.n_features_in' must be a whole number from"),
-        ({"fitted__n_features_in": 10**6}, "'fitted.feature_names_in' must have 1000000 items"),
+        ({"fitted__n_features_in": 10**6}, "'fitted.n_features_in' must be 7, as there are labels"),
         ({"fitted__labels": [0, 10**12]}, "'fitted.labels' must be a list of whole numbers"),
         ({"fitted__labels": [1, 0, 0, 0, 0, 0, 0]}, "'fitted.labels' must be the group of each"),
         ({"fitted__labels": [0]}, "'fitted.labels' must be the group of each of two or more"),

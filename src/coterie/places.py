@@ -20,7 +20,7 @@ MOST_LAYERS = 12
 FEWEST = 8
 
 
-_PLACED = re.compile(rf"([A-Za-z]+)[ _=:]*({NUMBER.pattern})")
+_PLACED = re.compile(rf"(?<![A-Za-z])([A-Za-z]+)[ _=:]*({NUMBER.pattern})")
 _WORD_AND_PLACE = re.compile(
     rf"(?<![A-Za-z])(?:{'|'.join((*ACROSS, *UP))})[ _=:]*{NUMBER.pattern}", re.IGNORECASE
 )
@@ -59,6 +59,8 @@ def axis_in(names: Sequence[str], fewest: int = FEWEST) -> Axis | None:
     if len({(texts, len(numbers)) for texts, numbers in parts}) != 1:
         return None
     numbers = np.array([numbers for _, numbers in parts]).reshape(len(names), -1)
+    if not np.isfinite(numbers).all():
+        return None
     varying = np.flatnonzero((numbers != numbers[0]).any(axis=0))
     steps = np.diff(numbers[:, varying], axis=0)
     if len(varying) != 1 or not ((steps > 0).all() or (steps < 0).all()):
@@ -95,6 +97,8 @@ def plane_in(names: Sequence[str]) -> Plane | None:
     if any((one[0], one[2]) != (across_name, up_name) for one in known):
         return None
     across, up = np.array([one[1] for one in known]), np.array([one[3] for one in known])
+    if not (np.isfinite(across).all() and np.isfinite(up).all()):
+        return None
     return Plane(across_name, up_name, across, up, _layers(names))
 
 

@@ -28,6 +28,16 @@ def followed(progress: Any, total: int, what: str) -> Callable[[Iterable[Any]], 
     return lambda steps: tqdm(steps, total=total, desc=what)
 
 
+def in_parallel(tasks: Iterable[Any], n_jobs: int | None, progress: Any) -> Iterable[Any]:
+    """What tasks give, in their order; one by one where somebody follows."""
+    from sklearn.utils.parallel import Parallel
+
+    # Generators need a newer joblib than scikit-learn does.
+    options = {"return_as": "generator"} if progress else {}
+    given: Iterable[Any] = Parallel(n_jobs=n_jobs, **options)(tasks)
+    return given
+
+
 def _told(steps: Iterable[Any], tell: Tell, total: int) -> Iterator[Any]:
     tell(0, total)
     for done, step in enumerate(steps, start=1):

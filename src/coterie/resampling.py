@@ -10,13 +10,13 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_consistent_length
 
 from coterie.estimators import NonLinCFA
 from coterie.estimators._checks import checked_word
 from coterie.fields import rows_first
-from coterie.progress import Tell, followed
+from coterie.progress import Tell, followed, in_parallel
 from coterie.values import FloatArray, IntArray
 
 # Beyond this a matrix of all pairs takes most of a gigabyte, and soon all memory there is.
@@ -131,6 +131,7 @@ def stability(
     estimator: Any = None,
     n_resamples: int = 100,
     resampling: Literal["subsample", "bootstrap"] = "subsample",
+    sample_weight: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: bool | Tell = False,
@@ -155,6 +156,8 @@ def stability(
         are, some of them several times; a reducer takes these for more evidence than they
         are. Rows keep their order. Where y has two values, or is text, rows are drawn
         from each class apart, so that none vanishes.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts, in every resample that has it; the reducer must take it.
     random_state : int, RandomState instance or None, default=None
         Decides which rows are drawn. The result does not depend on `n_jobs`.
     n_jobs : int or None, default=None
@@ -203,28 +206,29 @@ def stability(
     word = checked_word("resampling", resampling, DRAWS)
     estimator = _checked_estimator(estimator)
     follow = followed(progress, n_resamples, "resamples")
-    labels = _learned(estimator, X, y)
+    labels = _learned(estimator, X, y, sample_weight)
     X, target = rows_first(X, y)
-    check_consistent_length(X, target)
+    weights = None if sample_weight is None else np.asarray(sample_weight)
+    check_consistent_length(X, target, weights)
     classes = _classes(target)
     # A seed for each resample, and rows drawn when a worker is free: all at once take memory.
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_resamples)
     draws = (_drawn(classes, word, seed) for seed in seeds)
-    fits = (delayed(_learned_again)(estimator, X, target, rows) for rows in draws)
-    # One by one, so that they can be followed.
-    learned = Parallel(n_jobs=n_jobs, return_as="generator")(fits)
-    resampled = list(follow(learned))
+    fits = (delayed(_learned_again)(estimator, X, target, weights, rows) for rows in draws)
+    resampled = list(follow(in_parallel(fits, n_jobs, progress)))
     _check_same_inputs(labels, resampled)
     return Stability(labels, np.array(resampled))
 
 
-def _learned_again(estimator: Any, X: Any, target: Any, rows: IntArray) -> IntArray:
+def _learned_again(estimator: Any, X: Any, target: Any, weights: Any, rows: IntArray) -> IntArray:
     """The groups that one resample gives."""
-    return _learned(estimator, _safe_indexing(X, rows), target[rows])
+    known = None if weights is None else weights[rows]
+    return _learned(estimator, _safe_indexing(X, rows), target[rows], known)
 
 
-def _learned(estimator: Any, X: Any, y: Any) -> IntArray:
-    fitted = clone(estimator).fit(X, y)
+def _learned(estimator: Any, X: Any, y: Any, weights: Any = None) -> IntArray:
+    given = {} if weights is None else {"sample_weight": weights}
+    fitted = clone(estimator).fit(X, y, **given)
     if not hasattr(fitted, "labels_"):
         raise TypeError(
             "estimator must have labels_ after fit, the group of each input, and "

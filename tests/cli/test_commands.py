@@ -59,7 +59,10 @@ OPTIONS = {
     "size": (["--max-group-size", "2"], NonLinCFA(max_group_size=2)),
     "keep": (["--keep", "f1*"], NonLinCFA(keep=["f1", "f10", "f11"])),
     "keep a name": (["--keep", "f1"], NonLinCFA(keep=["f1"])),
-    "separate": (["--separate", "f0,f1"], NonLinCFA(separate=[["f0", "f1"]])),
+    "separate": (
+        ["--separate", "f0, f1"],
+        NonLinCFA(separate=[["f0", "f1"], [f"f{k}" for k in range(2, 12)]]),
+    ),
     "neighbours": (
         ["--neighbours", "2"],
         NonLinCFA(connectivity=coterie.coordinates_to_graph(np.arange(12), 2)),
@@ -98,6 +101,80 @@ def test_tasks_can_be_told(run, frame, tmp_path):
     result = run("fit", file, "-t", "count", "--task", "regression", "-o", tmp_path / "out")
     assert "Target count: regression." in result.output
     assert isinstance(coterie.load(tmp_path / "out/model.json"), NonLinCFA)
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "number"])
+def test_time_is_read_as_time(run, frame, tmp_path, form):
+    days = pl.datetime(2020, 1, 1) + pl.duration(days=pl.col("day"))
+    time = pl.col("day") if form == "number" else days.dt.strftime(form)
+    table = frame.select(*FEATURES, "y", time.alias("when"))
+    table.write_csv(tmp_path / "data.csv")
+    words = ["--time", "when", "-o", tmp_path / "out", "--no-path"]
+    answer = json.loads(run("fit", tmp_path / "data.csv", "-t", "y", "--json", *words).stdout)
+    ordered = frame.sort("day")
+    twin = coterie.study(
+        ordered.select(FEATURES), ordered["y"].to_numpy(), by_time=True, path=False
+    )
+    assert answer["scores"][0]["score"] == twin.summary.scores[0].score
+
+
+def test_times_that_are_no_times_are_refused(run, frame, tmp_path):
+    table = frame.select(*FEATURES, "y", pl.format("{}.01.2020", "day").alias("when"))
+    table.write_csv(tmp_path / "data.csv")
+    result = run("fit", tmp_path / "data.csv", "-t", "y", "--time", "when", "-q")
+    assert result.exit_code == 3
+    assert "no dates such as 2020-01-31" in result.stderr
+
+
+def test_separate_columns_join_no_others(run, data):
+    words = ["--separate", "f0,f1,f2", "--tolerance", "1", "--test-share", "0", "--no-path"]
+    answer = json.loads(run("fit", data, "-t", "y", "--json", *words).stdout)
+    for group in answer["groups"]:
+        assert len({member < 3 for member in group["members"]}) == 1
+
+
+def test_targets_that_are_nan_are_gaps(run, frame, tmp_path):
+    holes = pl.when(pl.int_range(120) < 5).then(float("nan")).otherwise(pl.col("y")).alias("y")
+    frame.select(*FEATURES, holes).write_parquet(tmp_path / "data.parquet")
+    words = ["fit", tmp_path / "data.parquet", "-t", "y", "-q", "-o", tmp_path / "out", "--no-path"]
+    assert "lacks 5 values, the first in row 1" in run(*words).stderr
+    answer = json.loads(run(*words, "--skip-gaps", "--json").stdout)
+    assert answer["notes"][0] == "Left out: 5 rows without a target."
+
+
+def test_columns_that_hold_nothing_are_left_out(run, frame, tmp_path):
+    empty = pl.lit(None, dtype=pl.Float64).alias("empty")
+    frame.select(*FEATURES, "y", empty).write_parquet(tmp_path / "data.parquet")
+    words = ["--json", "-o", tmp_path / "out", "--no-path"]
+    answer = json.loads(run("fit", tmp_path / "data.parquet", "-t", "y", *words).stdout)
+    assert answer["features"] == FEATURES
+    assert answer["notes"][0] == "Left out, since they hold nothing: 'empty'."
+
+
+def test_names_that_look_like_patterns_are_names(run, frame, tmp_path):
+    odd = {"f0": "^f.*$", "f1": "*", "f2": "a.b", "y": "^y$"}
+    frame.select(*FEATURES, "y").rename(odd).write_csv(tmp_path / "data.csv")
+    words = ["--json", "-o", tmp_path / "out", "--no-path"]
+    answer = json.loads(run("fit", tmp_path / "data.csv", "-t", "^y$", *words).stdout)
+    assert answer["features"][:4] == ["^f.*$", "*", "a.b", "f3"]
+    made = run("transform", tmp_path / "out/model.json", tmp_path / "data.csv", "--with", "^y$")
+    assert pl.read_csv(made.stdout.encode())["^y$"].to_list() == frame["y"].to_list()
+
+
+def test_a_group_may_be_called_like_the_target(run, frame, tmp_path):
+    only = frame.select("f0", "f1", pl.col("y").alias("mean(f0, f1)"))
+    only.write_parquet(tmp_path / "data.parquet")
+    words = ["--tolerance", "1", "-o", tmp_path / "out", "-q", "--no-path"]
+    assert run("fit", tmp_path / "data.parquet", "-t", "mean(f0, f1)", *words).exit_code == 0
+    reduced = pl.read_parquet(tmp_path / "out/reduced.parquet")
+    assert reduced.columns == ["mean(f0, f1) (group)", "mean(f0, f1)"]
+
+
+def test_names_of_files_keep_their_points(run, frame, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame.select(*FEATURES, "y").write_csv("data.2024.csv")
+    run("fit", "data.2024.csv", "-t", "y", "-q", "--no-path")
+    assert Path("data.2024-coterie").is_dir()
 
 
 def test_weights_and_time_are_no_features(run, frame, tmp_path):
@@ -139,7 +216,7 @@ def test_text_is_left_out_where_asked_for(run, frame, tmp_path):
     words = ["--drop-text", "-o", tmp_path / "out", "--no-path"]
     answer = json.loads(run("fit", file, "-t", "y", "--json", *words).stdout)
     assert answer["features"] == FEATURES
-    assert answer["notes"] == ["Left out, since they are text: 'kind'."]
+    assert answer["notes"][0] == "Left out, since they are text: 'kind'."
 
 
 def test_the_index_that_pandas_writes_is_no_feature(run, frame, tmp_path):
@@ -148,7 +225,7 @@ def test_the_index_that_pandas_writes_is_no_feature(run, frame, tmp_path):
     words = ["-o", tmp_path / "out", "--no-path"]
     answer = json.loads(run("fit", file, "-t", "y", "--json", *words).stdout)
     assert answer["features"] == FEATURES
-    assert answer["notes"] == ["Left out: the column without a name, which numbers the rows."]
+    assert answer["notes"][0] == "Left out: the column without a name, which numbers the rows."
 
 
 def test_gaps_are_asked_around(run, frame, tmp_path):
@@ -201,6 +278,7 @@ def test_report_and_inspect_tell_what_fit_told(run, model):
     told = (model.parent / "report.html").read_text()
     assert run("report", model, "-o", "again.html").stdout == "again.html\n"
     assert Path("again.html").read_text() == told
+    assert run("report", model, "-o", "-").stdout == told + "\n"
     shown = run("inspect", model).stdout
     assert "12 columns became" in shown
     plain = json.loads(run("inspect", model, "--json").stdout)

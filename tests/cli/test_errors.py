@@ -44,7 +44,7 @@ WRONG = {
     "classes for numbers": (
         ["fit", "data.csv", "-t", "y", "--method", "nonlin", "--task", "classes"],
         INPUT,
-        "for classes use genlin",
+        "say --task regression, or use genlin",
     ),
     "nothing to drop": (["fit", "data.csv", "-t", "y", "--drop", "g*"], INPUT, "--drop 'g*'"),
     "a share of rows": (["fit", "data.csv", "-t", "y", "--test-share", "1"], USAGE, "0<=x<1"),
@@ -57,6 +57,29 @@ WRONG = {
     "no path": (["path", "data.csv", "-t", "y", "--method", "lin"], INPUT, "no path"),
     "no model": (["inspect", "data.csv"], INPUT, "it is no JSON"),
     "a model that is not there": (["report", "model.json"], INPUT, "model.json: no such file"),
+    "a target twice": (["fit", "data.csv", "-t", "y", "-t", "y"], INPUT, "target twice"),
+    "weights that are the target": (
+        ["fit", "data.csv", "-t", "y", "--weights", "y"],
+        INPUT,
+        "target, weight and time at once",
+    ),
+    "counts below 0": (["fit", "data.csv", "-t", "y", "--task", "counts", "-q"], INPUT, "row 1"),
+    "a seed below 0": (["fit", "data.csv", "-t", "y", "--seed", "-1"], USAGE, "'--seed'"),
+    "too many folds": (
+        ["compare", "data.csv", "-t", "y", "--folds", "100"],
+        INPUT,
+        "--folds must be from 2 to 60",
+    ),
+    "too many groups": (
+        ["fit", "data.csv", "-t", "y", "--groups", "50", "-q"],
+        INPUT,
+        "--groups must be",
+    ),
+    "no such folder": (
+        ["path", "data.csv", "-t", "y", "-o", "nowhere/path.csv"],
+        OUTPUT,
+        "no folder nowhere",
+    ),
     "a family elsewhere": (
         ["fit", "data.csv", "-t", "y", "--method", "nonlin", "--family", "poisson"],
         INPUT,
@@ -101,6 +124,47 @@ def test_another_encoding_is_one_line(run, tmp_path, monkeypatch):
     assert "--encoding" in one_line(run("fit", "bad.csv", "-t", "y"), INPUT)
 
 
+def test_weights_are_checked_by_row(run, frame, tmp_path):
+    table = frame.select("f0", "f1", "y", pl.lit(-1).alias("w"))
+    table.write_csv(tmp_path / "data.csv")
+    said = one_line(run("fit", tmp_path / "data.csv", "-t", "y", "--weights", "w", "-q"), INPUT)
+    assert "'w' must hold weights of 0 or more, and does not in row 1" in said
+
+
+def test_text_is_no_regression(run, frame, tmp_path):
+    frame.select("f0", "f1", "kind").write_csv(tmp_path / "data.csv")
+    words = ["fit", tmp_path / "data.csv", "-t", "kind", "--task", "regression", "-q"]
+    assert "is text: use --task classes" in one_line(run(*words), INPUT)
+
+
+def test_a_fit_that_fails_leaves_no_folder(run, data):
+    one_line(run("fit", data, "-t", "y", "--groups", "50", "-q"), INPUT)
+    assert not Path("data-coterie").exists()
+
+
+def test_wrong_words_are_json_for_machines(run, data):
+    result = run("fit", data, "--json")
+    assert json.loads(result.stdout)["code"] == USAGE
+
+
+def test_no_words_at_all_show_the_help(run):
+    result = run()
+    assert result.exit_code == USAGE
+    assert "Commands:" in result.output
+    assert "coterie: " not in result.output
+
+
+def test_gaps_and_text_in_new_rows_are_said_by_row(run, data, frame):
+    run("fit", data, "-t", "y", "-q", "--no-path")
+    model = "data-coterie/model.json"
+    holes = pl.when(pl.int_range(120) == 3).then(None).otherwise(pl.col("f2")).alias("f2")
+    frame.with_columns(holes).write_csv("new.csv")
+    said = one_line(run("transform", model, "new.csv"), INPUT)
+    assert "lacks a value of 'f2' in row 4" in said
+    frame.with_columns(pl.lit("x").alias("f2")).write_csv("new.csv")
+    assert "--drop" not in one_line(run("transform", model, "new.csv"), INPUT)
+
+
 def test_columns_that_the_model_needs_are_named(run, data, frame):
     run("fit", data, "-t", "y", "-q", "--no-path")
     frame.rename({"f3": "F3"}).write_csv("new.csv")
@@ -133,13 +197,21 @@ def test_an_output_of_no_known_kind_is_one_line(run, data):
     assert "out.doc" in said
 
 
+def test_numbers_out_of_reach_are_no_bug(run, data, monkeypatch):
+    def overflown(*_, **__):
+        raise ZeroDivisionError("float division by zero")
+
+    monkeypatch.setattr("coterie.cli._commands.study", overflown)
+    assert "rescale them" in one_line(run("fit", data, "-t", "y", "-q"), INPUT)
+
+
 def test_a_bug_is_one_line_unless_debug_is_asked_for(run, data, monkeypatch):
     def broken(*_, **__):
-        raise ZeroDivisionError("deep inside")
+        raise RuntimeError("deep inside")
 
     monkeypatch.setattr("coterie.cli._commands.study", broken)
     said = one_line(run("fit", data, "-t", "y", "-q"), BUG)
-    assert "unexpected ZeroDivisionError: deep inside" in said
+    assert "unexpected RuntimeError: deep inside" in said
     with pytest.raises(AssertionError, match="deep inside"):
         run("--debug", "fit", data, "-t", "y", "-q")
 
@@ -168,7 +240,7 @@ def test_a_stop_that_a_library_swallows_comes_again(run, data, monkeypatch):
 def test_errors_have_codes():
     assert outcome_of(MemoryError())[0] == INPUT
     assert outcome_of(OSError(28, "No space left on device", "x.csv")) == (
-        INPUT,
+        OUTPUT,
         "x.csv: no space left on device.",
     )
     assert outcome_of(ImportError('Needs an extra: pip install "coterie[cli]".'))[0] == INPUT

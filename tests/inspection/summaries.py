@@ -81,6 +81,7 @@ def summary_of(n_features=12, n_groups=3, *, names=None, outputs=("fat",), **par
         correlation=None,
         spectrum=None,
         map=None,
+        n_resamples=None,
         agreement=None,
         notes=[],
     )

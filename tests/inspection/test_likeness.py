@@ -119,3 +119,42 @@ def test_a_mean_far_from_zero_does_not_swallow_the_spread(rng):
     X = 1e8 + rng.normal(size=(50, 4))
     r = Standardised.of(X).mean_correlations(membership(np.arange(4)))
     assert r == pytest.approx(np.corrcoef(X.T), abs=1e-6)
+
+
+def in_pairs(X, members, signs):
+    """Every pair of members, by a loop."""
+    pairs = [(a, b) for a in members for b in members if a != b]
+    z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0) * signs
+    both = [np.isfinite(z[:, a]) & np.isfinite(z[:, b]) for a, b in pairs]
+    total = sum(np.nansum(z[:, a] * z[:, b]) for a, b in pairs)
+    return total / sum(map(np.sum, both))
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=20)
+def test_gaps_take_nothing_from_likeness(seed):
+    X, labels = table(seed, 9, gaps=True)
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=9)
+    found = likeness(Standardised.of(X), labels, signs)
+    for number, members in enumerate(members_of(labels)):
+        if len(members) > 1:
+            expected = np.clip(in_pairs(X, members, signs), -1, 1)
+            assert found[number] == pytest.approx(expected, abs=1e-9)
+
+
+def test_gaps_take_nothing_from_the_weakest_member_and_from_blocks():
+    X, _ = table(1, 300, n_samples=400)
+    labels = np.repeat([0, 1, 2], 100)
+    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.5, np.nan, X)
+    Z = np.column_stack([np.nanmean(holes[:, members], axis=1) for members in members_of(labels)])
+    whole = Standardised.of(X)
+    some = Standardised.of(holes)
+    ones = np.ones(300)
+    assert weakest(some, Z, labels, ones) == pytest.approx(
+        weakest(whole, Z, labels, ones), abs=0.15
+    )
+    here = np.array(correlation(some, labels, ones).thousandths)
+    there = np.array(correlation(whole, labels, ones).thousandths)
+    # Half of the values tell less, and nothing else: on average it is the same.
+    assert abs((here - there).mean()) < 10
+    assert abs(np.diagonal(here - there).mean()) < 20

@@ -75,7 +75,7 @@ def test_weights_of_classes_are_per_class_and_per_unit(rng):
     Z = reducer.transform(X)
     scaler = StandardScaler().fit(Z)
     model = LogisticRegression(max_iter=1000).fit(scaler.transform(Z), names)
-    assert summary.outputs == ["low", "mid", "top"]
+    assert summary.outputs == ["taste = low", "taste = mid", "taste = top"]
     effects = np.array([group.effects for group in summary.groups])
     weights = np.array([group.weights for group in summary.groups])
     assert effects == pytest.approx(model.coef_.T)
@@ -85,7 +85,7 @@ def test_weights_of_classes_are_per_class_and_per_unit(rng):
 def test_two_classes_have_one_output_and_counts_too(rng):
     X, y, _ = make_groups(200, 8, 2, noise=1.0, random_state=0)
     two = coterie.GenLinCFA(family="bernoulli").fit(X, y > 0)
-    assert coterie.summarise(two, X, y > 0).outputs == ["True"]
+    assert coterie.summarise(two, X, y > 0).outputs == ["target = True"]
     counts = np.random.default_rng(0).poisson(np.exp(y / y.std()))
     reducer = coterie.GenLinCFA(family="poisson").fit(X, counts)
     summary = coterie.summarise(reducer, X, counts)
@@ -93,6 +93,26 @@ def test_two_classes_have_one_output_and_counts_too(rng):
     model = PoissonRegressor(alpha=1e-3, solver="newton-cholesky")
     model.fit(scaler.transform(reducer.transform(X)), counts)
     assert [group.effects[0] for group in summary.groups] == pytest.approx(model.coef_, rel=1e-6)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_rows_of_no_weight_change_nothing(fit, gaps):
+    _, X, y = fit
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.1 * gaps, np.nan, X)
+    options = {"missing": "pairwise"} if gaps else {}
+    weights = np.ones(len(y))
+    weights[150:] = 0
+    strange = X.copy()
+    strange[150:] *= 100
+    some = coterie.summarise(coterie.NonLinCFA(**options).fit(X[:150], y[:150]), X[:150], y[:150])
+    reducer = coterie.NonLinCFA(**options).fit(strange, y, sample_weight=weights)
+    every = coterie.summarise(reducer, strange, y, sample_weight=weights)
+    for one, other in zip(some.groups, every.groups):
+        assert one.members == other.members
+        assert one.effects == pytest.approx(other.effects)
+        assert one.weights == pytest.approx(other.weights)
+        assert one.likeness == pytest.approx(other.likeness)
+        assert one.weakest == pytest.approx(other.weakest)
 
 
 def test_several_targets_have_an_output_each(fit):
@@ -155,6 +175,16 @@ def test_what_does_not_fit_is_refused(fit):
     reducer, X, y = fit
     with pytest.raises(NotFittedError):
         coterie.summarise(coterie.NonLinCFA())
+    with pytest.raises(TypeError, match="must be a reducer such as NonLinCFA"):
+        coterie.summarise(LinearRegression().fit(X, y))
+    with pytest.raises(ValueError, match="positions need X"):
+        coterie.summarise(reducer, positions=range(14))
+    with pytest.raises(ValueError, match=r"sample_weight must be of shape \(200,\), got \(3,\)"):
+        coterie.summarise(reducer, X, y, sample_weight=[1, 2, 3])
+    with pytest.raises(ValueError, match="not 0 in every row"):
+        coterie.summarise(reducer, X, y, sample_weight=np.zeros(200))
+    with pytest.raises(ValueError, match=r"targets must name 1, got \['a', 'b'\]"):
+        coterie.summarise(reducer, X, y, targets=["a", "b"])
     with pytest.raises(ValueError, match="14 features"):
         coterie.summarise(reducer, X[:, 1:], y)
     with pytest.raises(ValueError, match=r"of shape \(14,\)"):
@@ -174,6 +204,7 @@ BREAK = {
     "labels": lambda s: s["labels"].pop(),
     "signs": lambda s: s["signs"].__setitem__(0, 3),
     "a member twice": lambda s: s["groups"][0]["members"].append(0),
+    "a merge twice": lambda s: s["groups"][0]["merges"].append(s["groups"][0]["merges"][0]),
     "another group's merge": lambda s: s["groups"][0]["merges"][0].update(feature=99),
     "weights": lambda s: s["groups"][0]["weights"].append(1.0),
     "path": lambda s: s["path"]["n_groups"].pop(),
@@ -201,6 +232,12 @@ def test_a_broken_summary_is_one_sentence(whole, name):
         record_in(Entry(plain, "summary"), Summary)
     assert "summary" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_one_name_and_one_note_need_no_list(fit):
+    summary = coterie.summarise(*fit, targets="fat", notes="a note")
+    assert summary.targets == summary.outputs == ["fat"]
+    assert summary.notes == ["a note"]
 
 
 def test_parts_must_speak_of_the_same_features(whole):

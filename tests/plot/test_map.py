@@ -146,3 +146,15 @@ def test_five_thousand_features_are_a_few_artists(rng, is_grid):
     shown = MapDisplay(labels, where).plot()
     shown.figure_.canvas.draw()
     assert len(shown.ax_.get_children()) < 20
+
+
+def test_names_with_coordinates_are_enough(rng):
+    names = [f"{wind}_lon{x}_lat{y}" for wind in "uv" for y in range(3) for x in range(4)]
+    X = pd.DataFrame(rng.normal(size=(50, 24)), columns=names)
+    reducer = NonLinCFA(0.1).fit(X, X.iloc[:, 0])
+    shown = MapDisplay.from_estimator(reducer, variable="v")
+    np.testing.assert_array_equal(shown.labels, reducer.labels_[12:])
+    assert shown.axes == ("lat", "lon")
+    np.testing.assert_array_equal(shown.coordinates[:5], [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)])
+    with pytest.raises(ValueError, match="variable must be one of 'u', 'v', got None"):
+        MapDisplay.from_estimator(reducer)

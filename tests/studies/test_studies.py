@@ -1,11 +1,18 @@
 """Scores are what a pipeline of scikit-learn has on the same held-out rows."""
 
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import accuracy_score, d2_tweedie_score, r2_score
 from sklearn.model_selection import KFold, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -14,6 +21,7 @@ import coterie
 from coterie import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.datasets import make_groups
 from coterie.studies._rows import folds, held_out
+from coterie.tuning import plain_model, stopped_early
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +137,122 @@ def test_a_reducer_that_knows_no_classes_is_scored_by_accuracy(problem):
     X, y = problem
     study = coterie.study(X, (y > 0).astype(int), estimator=MutualCFA(), path=False)
     assert study.summary.metric == "accuracy"
-    assert study.summary.outputs == ["1"]
+    assert study.summary.outputs == ["target = 1"]
+
+
+COUNTS = np.random.default_rng(0).poisson(2.0, size=160)
+METRICS = {
+    "NonLinCFA": (NonLinCFA(), "numbers", r2_score, "R2"),
+    "NonLinCFA on counts": (NonLinCFA(), "counts", r2_score, "R2"),
+    "LinCFA on 0 and 1": (LinCFA(), "two", r2_score, "R2"),
+    "GenLinCFA": (GenLinCFA(), "two", r2_score, "R2"),
+    "bernoulli": (GenLinCFA(family="bernoulli"), "two", accuracy_score, "accuracy"),
+    "poisson": (
+        GenLinCFA(family="poisson"),
+        "counts",
+        partial(d2_tweedie_score, power=1),
+        "share of deviance explained",
+    ),
+    "gamma": (
+        GenLinCFA(family="gamma"),
+        "positive",
+        partial(d2_tweedie_score, power=2),
+        "share of deviance explained",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_scores_are_called_what_they_are(problem, name):
+    X, y = problem
+    reducer, kind, oracle, metric = METRICS[name]
+    target = {"numbers": y, "counts": COUNTS, "two": (y > 0) * 1, "positive": np.exp(y / 9)}[kind]
+    study = coterie.study(X, target, estimator=reducer, test_last=True, path=False)
+    assert study.summary.metric == metric
+    fitted = study.reducer
+    model = plain_model(fitted, fitted.transform(X[:120]), target[:120])
+    model.fit(fitted.transform(X[:120]), target[:120])
+    expected = oracle(target[120:], model.predict(fitted.transform(X[120:])))
+    assert study.summary.scores[0].score == pytest.approx(expected)
+    assert coterie.compare(X, target, estimator=reducer, cv=2).metric == metric
+
+
+WRONG = {
+    "task": ({"task": "clases"}, ValueError, "task must be one of"),
+    "contradiction": (
+        {"task": "classes", "estimator": GenLinCFA()},
+        ValueError,
+        "contradict each other",
+    ),
+    "a model": ({"estimator": LinearRegression()}, TypeError, "must be a reducer"),
+    "a class": ({"estimator": NonLinCFA}, TypeError, r"write NonLinCFA\(\)"),
+    "weights": ({"sample_weight": np.ones(3)}, ValueError, "sample_weight must be of shape"),
+    "no weight": ({"sample_weight": np.zeros(160)}, ValueError, "not 0 in every row"),
+    "negative": ({"sample_weight": -np.ones(160)}, ValueError, "0 or more"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("function", [coterie.study, coterie.compare])
+def test_what_cannot_be_done_is_said_first(problem, function, name):
+    options, kind, sentence = WRONG[name]
+    with pytest.raises(kind, match=sentence):
+        function(*problem, **options)
+
+
+@pytest.mark.parametrize("function", [coterie.study, coterie.compare])
+def test_rows_must_have_their_targets(problem, function):
+    X, y = problem
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        function(X, y[:150])
+    with pytest.raises(ValueError, match="dense table"):
+        function(sparse.csr_array(X), y)
+
+
+@pytest.mark.parametrize("cv", [1, 81, 2.5])
+def test_folds_must_have_two_rows(problem, cv):
+    with pytest.raises((TypeError, ValueError), match="cv must be"):
+        coterie.compare(*problem, cv=cv)
+
+
+@pytest.mark.parametrize("n_rows", [10, 16, 24])
+def test_small_tables_have_a_shorter_path_or_none(problem, n_rows):
+    X, y = problem
+    path = coterie.study(X[:n_rows], y[:n_rows]).summary.path
+    assert path is None or np.isfinite(path.cv_scores).all()
+
+
+def test_stability_counts_weights(problem):
+    X, y = problem
+    weights = np.random.default_rng(0).exponential(size=160) ** 3
+    study = coterie.study(X, y, sample_weight=weights, n_resamples=3, path=False)
+    assert study.summary.n_resamples == 3
+    whole = coterie.stability(X, y, sample_weight=weights, n_resamples=3, random_state=0)
+    assert whole.labels.tolist() == NonLinCFA().fit(X, y, sample_weight=weights).labels_.tolist()
+
+
+def test_threads_leave_the_warnings_of_others_alone(problem):
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: coterie.study(*problem, path=False), range(8)))
+    with pytest.warns(UserWarning, match="hello"):
+        warnings.warn("hello", UserWarning, stacklevel=1)
+
+
+def test_a_solver_that_stops_early_is_a_remark(problem):
+    X, y = problem
+    model = LogisticRegression(max_iter=1)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y > 0)
+    assert stopped_early(model)
+    assert not stopped_early(LogisticRegression(max_iter=1000).fit(X, y > 0))
+    assert not stopped_early(LinearRegression().fit(X, y))
+
+
+def test_guessing_is_told_for_classes(problem):
+    X, y = problem
+    labels = np.where(np.arange(160) % 4 == 0, "rare", "often")
+    notes = coterie.study(X, labels, path=False).summary.notes
+    assert "Always guessing the largest class would have an accuracy of 0.750." in notes
 
 
 def test_gaps_are_filled_for_the_others(problem):

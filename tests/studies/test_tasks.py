@@ -16,7 +16,8 @@ TARGETS = {
     "codes": (np.repeat([0, 1, 2], 50), "classes"),
     "codes from 1": (np.repeat([1, 2, 3, 4], 10), "classes"),
     "counts": (RNG.poisson(2.0, size=500), "counts"),
-    "counts as floats": (RNG.poisson(30.0, size=500) * (np.arange(500) > 3.0), "counts"),
+    "counts as floats": (RNG.poisson(8.0, size=500) * (np.arange(500) > 3.0), "counts"),
+    "percentages": (np.arange(101), "regression"),
     "rare events": (np.array([0] * 95 + [1, 1, 1, 2, 2]), "counts"),
     "fractions": (RNG.normal(size=100), "regression"),
     "years": (np.arange(1990, 2020), "regression"),
@@ -29,6 +30,27 @@ TARGETS = {
 def test_the_values_tell_the_task(name):
     target, task = TARGETS[name]
     assert task_of(target).name == task
+
+
+OBJECTS = np.array([1.5, 2, 3], dtype=object)
+
+
+def test_numbers_that_came_as_objects_are_numbers():
+    assert task_of(OBJECTS).name == "regression"
+    assert task_of(np.array([True, False], dtype=object)) == ("classes", "true or false")
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        ([], "y is empty"),
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), "got datetime64"),
+        ([1.0, np.inf], "NaN or infinity"),
+    ],
+)
+def test_what_is_no_target_is_refused(target, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        task_of(target)
 
 
 def test_each_task_has_a_reducer():

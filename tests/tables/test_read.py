@@ -4,6 +4,7 @@ import bz2
 import csv
 import gzip
 import io
+import json
 import lzma
 import subprocess
 import sys
@@ -400,3 +401,12 @@ def test_a_missing_library_is_named_by_its_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(TableError, match=r'pip install "coterie\[cli\]"'):
         read_table(tmp_path / "x.csv")
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+def test_columns_of_json_keep_their_order(tmp_path, suffix):
+    names = [f"column_{k}" for k in range(200)]
+    rows = [dict.fromkeys(names, k) for k in range(3)] + [{"last": 1.5}]
+    text = json.dumps(rows) if suffix == "json" else "\n".join(map(json.dumps, rows))
+    (tmp_path / f"data.{suffix}").write_text(text)
+    assert read_table(tmp_path / f"data.{suffix}").columns == [*names, "last"]

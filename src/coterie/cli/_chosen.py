@@ -50,23 +50,54 @@ class Chosen:
 def chosen(source: Source, columns: Columns) -> Chosen:
     """Read a table, and tell its columns apart."""
     frame = read(source)
-    for name in [*columns.target, columns.weights, columns.time]:
-        if name is not None:
-            check_column(frame, name, source.data)
+    roles = [*columns.target, *filter(None, [columns.weights, columns.time])]
+    for name in roles:
+        check_column(frame, name, source.data)
+    if len({*roles}) < len(roles):
+        raise TableError("A column cannot be target, weight and time at once, or target twice.")
     frame, notes = _rows(frame, columns)
     names, more = _features(frame, columns)
     notes += more
     values = numbers_of(frame, names, what="feature")
     y = _targets(frame, columns)
-    weights = None
-    if columns.weights is not None:
-        weights = numbers_of(frame, [columns.weights], what="weight").ravel()
+    weights = _weights(frame, columns)
     task = task_of(y) if columns.task is None else Task(columns.task, "as told")  # type: ignore[arg-type]
+    _check_task(task.name, y, columns)
     if task.name == "classes" and len(columns.target) > 1:
         raise TableError("Several targets must be numbers: give one --target for classes.")
     return Chosen(
         frame, _frame(values, names), y, weights, task, int(np.isnan(values).sum()), notes
     )
+
+
+def _column(frame: polars.DataFrame, name: str) -> polars.Series:
+    """A column without its name, which polars may take for a pattern."""
+    return frame.get_column(name).alias("column")
+
+
+def _weights(frame: polars.DataFrame, columns: Columns) -> FloatArray | None:
+    """How often each row counts."""
+    if columns.weights is None:
+        return None
+    weights = numbers_of(frame, [columns.weights], what="weight").ravel()
+    bad = np.flatnonzero(~(weights >= 0))
+    if len(bad):
+        raise TableError(
+            f"Column {columns.weights!r} must hold weights of 0 or more, and does not in row "
+            f"{bad[0] + 1}."
+        )
+    return weights
+
+
+def _check_task(task: str, y: NDArray[Any], columns: Columns) -> None:
+    """Raise where the target does not hold what the task asks for."""
+    name = _listed(columns.target)
+    if task != "classes" and y.dtype.kind not in "iufb":
+        raise TableError(f"Target {name} is text: use --task classes, or make numbers of it.")
+    if task == "counts":
+        bad = np.flatnonzero((y < 0) | (y != np.round(y)))
+        if len(bad):
+            raise TableError(f"Target {name} is no count in row {bad[0] + 1}: got {y[bad[0]]:g}.")
 
 
 def read(source: Source) -> polars.DataFrame:
@@ -107,29 +138,57 @@ def _counted(count: int, noun: str) -> str:
 
 def _rows(frame: polars.DataFrame, columns: Columns) -> tuple[polars.DataFrame, list[str]]:
     """Rows that have a target, in order of time if that is known."""
-    import polars
-
-    missing = frame.select(
-        polars.any_horizontal(polars.col(*columns.target).is_null()).alias("missing")
-    )["missing"]
+    targets = [_column(frame, name) for name in columns.target]
+    missing = np.any([_is_missing(target) for target in targets], axis=0)
     notes = []
     if missing.any() and not columns.skip_gaps:
-        first = missing.arg_max()
         raise TableError(
             f"Target {_listed(columns.target)} lacks {_counted(int(missing.sum()), 'value')}, the "
-            f"first in row {(first or 0) + 1}: fill in, or leave such rows out with --skip-gaps."
+            f"first in row {int(missing.argmax()) + 1}: fill in, or leave such rows out with "
+            "--skip-gaps."
         )
     if missing.any():
         notes.append(f"Left out: {_counted(int(missing.sum()), 'row')} without a target.")
-        frame = frame.filter(~missing)
+        frame = frame[np.flatnonzero(~missing)]
     if frame.height < 4:
-        raise TableError(f"There are {frame.height} rows with a target; 4 or more are needed.")
+        raise TableError(
+            f"There are {_counted(frame.height, 'row')} with a target; 4 or more are needed."
+        )
     if columns.time is not None:
-        if frame[columns.time].null_count():
-            raise TableError(f"Column {columns.time!r} has gaps, so rows cannot be ordered by it.")
-        frame = frame.sort(columns.time, maintain_order=True)
+        frame = frame[_order(_column(frame, columns.time), columns.time)]
         notes.append(f"Rows are in the order of {columns.time!r}.")
     return frame, notes
+
+
+def _is_missing(column: polars.Series) -> NDArray[np.bool_]:
+    """Where there is no value; NaN is none."""
+    missing = column.is_null().to_numpy()
+    return (
+        missing | column.is_nan().fill_null(value=False).to_numpy()
+        if _is_float(column)
+        else missing
+    )
+
+
+def _is_float(column: polars.Series) -> bool:
+    return column.dtype.is_float()
+
+
+def _order(time: polars.Series, name: str) -> NDArray[np.intp]:
+    """The order of rows in time, by numbers, dates, or text such as 2020-01-31."""
+    import polars
+
+    if time.dtype == polars.String:
+        try:
+            time = time.str.to_datetime(strict=True, time_unit="us")
+        except polars.exceptions.PolarsError:
+            raise TableError(
+                f"Column {name!r} is text, and no dates such as 2020-01-31 that rows could be "
+                "ordered by: write it so, or as numbers."
+            ) from None
+    if _is_missing(time).any():
+        raise TableError(f"Column {name!r} has gaps, so rows cannot be ordered by it.")
+    return np.argsort(time.to_numpy(), kind="stable")
 
 
 def _features(frame: polars.DataFrame, columns: Columns) -> tuple[list[str], list[str]]:
@@ -138,18 +197,22 @@ def _features(frame: polars.DataFrame, columns: Columns) -> tuple[list[str], lis
     names = [name for name in frame.columns if name not in apart]
     dropped = matching(columns.drop, names, "--drop")
     names = [name for name in names if name not in {*dropped}]
-    index = [name for name in names if _is_index(name, frame[name])]
+    index = [name for name in names if _is_index(name, _column(frame, name))]
     names = [name for name in names if name not in {*index}]
     notes = ["Left out: the column without a name, which numbers the rows."] if index else []
     if columns.drop_text:
-        text = [name for name in names if not _is_number(frame[name])]
+        text = [name for name in names if not _is_number(_column(frame, name))]
         names = [name for name in names if name not in {*text}]
         if text:
             notes.append(f"Left out, since they are text: {_listed(text)}.")
+    empty = [name for name in names if _column(frame, name).null_count() == frame.height]
+    names = [name for name in names if name not in {*empty}]
+    if empty:
+        notes.append(f"Left out, since they hold nothing: {_listed(empty)}.")
     if len(names) < 2:
+        count = "is 1 column" if len(names) == 1 else f"are {len(names)} columns"
         raise TableError(
-            f"There are {len(names)} columns to group besides {_listed(columns.target)}; "
-            "2 or more are needed."
+            f"There {count} to group besides {_listed(columns.target)}; 2 or more are needed."
         )
     return names, notes
 
@@ -165,6 +228,13 @@ def _is_number(column: polars.Series) -> bool:
     import polars
 
     return column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Null)
+
+
+def beside(frame: polars.DataFrame, names: Sequence[str]) -> polars.DataFrame:
+    """Some columns, each once, whatever signs are in their names."""
+    import polars
+
+    return polars.DataFrame([frame.get_column(name) for name in dict.fromkeys(names)])
 
 
 def matching(patterns: Sequence[str], names: Sequence[str], flag: str) -> list[str]:
@@ -185,7 +255,7 @@ def _targets(frame: polars.DataFrame, columns: Columns) -> NDArray[Any]:
     if len(columns.target) > 1:
         return numbers_of(frame, list(columns.target), what="target")
     (name,) = columns.target
-    column = frame[name]
+    column = _column(frame, name)
     if column.dtype.is_temporal() or column.dtype.is_nested():
         raise TableError(f"Target {name!r} is {column.dtype}: make numbers or text of it.")
     if column.dtype.is_numeric() and not column.dtype.is_decimal():

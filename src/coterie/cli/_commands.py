@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
-from coterie.cli._chosen import Chosen, check_column, chosen, read
+from coterie.cli._chosen import Chosen, beside, check_column, chosen, read
 from coterie.cli._console import answer, bars, say
-from coterie.cli._options import Columns, Method, Source, Splitting, Voice, takes
+from coterie.cli._options import Columns, Method, Quiet, Source, Splitting, Voice, takes
 from coterie.cli._outcome import Group, writing
 from coterie.cli._reducers import reducer_of
 from coterie.cli._told import (
     path_columns,
-    plain_comparison,
     show_comparison,
     show_path,
     show_summary,
 )
-from coterie.files import plain_record
-from coterie.inspection import Summary, summarise, write_report
+from coterie.inspection import Summary, report_html, summarise, write_report
 from coterie.saving import load, load_summary, save_with_summary
 from coterie.studies import compare as compared
 from coterie.studies import study
-from coterie.tables import TableError, near, numbers_of, write_table
+from coterie.tables import KNOWN_SUFFIXES, TableError, near, numbers_of, write_table
 
 if TYPE_CHECKING:
     import polars
 
 # With more features the path takes longer than people wait for.
 MOST_FEATURES = 5_000
-SUFFIXES = {".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson", ".xlsx"}
+SUFFIXES = {".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson", ".json", ".xlsx"}
 
 
 @click.group(
@@ -87,40 +89,58 @@ def fit(
         if not (voice.as_json or voice.quiet):
             say(_task(data, columns))
         reducer = reducer_of(method, columns, data)
-        # Before the work is done, and not after.
-        with writing():
-            folder.mkdir(parents=True, exist_ok=True)
-        told = study(
-            data.X,
-            data.y,
-            estimator=reducer,
-            task=data.task.name,
-            test_share=splitting.test_share,
-            test_last=splitting.test_last,
-            by_time=columns.by_time or columns.time is not None,
-            sample_weight=data.weights,
-            path=data.X.width <= MOST_FEATURES if path is None else path,
-            n_resamples=n_resamples,
-            random_state=splitting.seed,
-            title=_stem(source.data) if title is None else title,
-            targets=columns.target,
-            notes=[*data.notes, *_gaps(data)],
-            progress=bar,
-        )
-        bar("write", 0, 1)
-        written = _written(folder, _suffix(source), told.reducer, told.summary, data, columns)
-        bar("write", 1, 1)
+        with _made(folder):
+            told = study(
+                data.X,
+                data.y,
+                estimator=reducer,
+                task=data.task.name,
+                test_share=splitting.test_share,
+                test_last=splitting.test_last,
+                by_time=columns.by_time or columns.time is not None,
+                sample_weight=data.weights,
+                path=data.X.width <= MOST_FEATURES if path is None else path,
+                n_resamples=n_resamples,
+                random_state=splitting.seed,
+                title=_stem(source.data) if title is None else title,
+                targets=columns.target,
+                notes=[*data.notes, *_gaps(data)],
+                progress=bar,
+            )
+            bar("write", 0, 1)
+            written = _written(folder, _suffix(source), told.reducer, told.summary, data, columns)
+            bar("write", 1, 1)
     if voice.as_json:
         files = {name: str(file) for name, file in written.items()}
-        answer(plain_record(told.summary) | {"files": files})
+        answer(asdict(told.summary) | {"files": files})
         return
     show_summary(told.summary)
+    if path and told.summary.path is None:
+        say("Note: with these options or so few rows there are no other tolerances to try.")
     for name, file in written.items():
         say(f"{name:8}{file}")
 
 
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """A folder to write to, made before the work and gone again if that fails."""
+    is_new = not folder.exists()
+    with writing():
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if is_new and not any(folder.iterdir()):
+            folder.rmdir()
+        raise
+
+
 def _stem(data: str) -> str:
-    return "stdin" if data == "-" else Path(data).name.partition(".")[0] or "data"
+    """The name of a file without what tells its kind."""
+    path = Path("stdin" if data == "-" else data)
+    while path.suffix.lower() in KNOWN_SUFFIXES and path.stem:
+        path = path.with_suffix("")
+    return path.name
 
 
 def _suffix(source: Source) -> str:
@@ -155,8 +175,8 @@ def _written(
         "reduced": folder / f"reduced{suffix}",
         "report": folder / "report.html",
     }
-    beside = [*columns.target, *([columns.time] if columns.time else [])]
-    reduced = _reduced(reducer, data.X, data.frame.select(beside))
+    others = beside(data.frame, [*columns.target, *filter(None, [columns.time])])
+    reduced = _reduced(reducer, data.X, others)
     with writing():
         save_with_summary(reducer, summary, files["model"])
         write_table(reduced, files["reduced"])
@@ -164,16 +184,16 @@ def _written(
     return files
 
 
-def _reduced(reducer: Any, X: Any, beside: polars.DataFrame) -> polars.DataFrame:
-    """The aggregates, with some columns of the table beside them."""
+def _reduced(reducer: Any, X: Any, others: polars.DataFrame) -> polars.DataFrame:
+    """The aggregates, with some columns of the table beside them, which keep their names."""
     import polars
 
-    names = reducer.get_feature_names_out().tolist()
-    taken = {*names} & {*beside.columns}
-    if taken:
-        raise TableError(f"A group and another column are both called {sorted(taken)[0]!r}.")
+    taken = {*others.columns}
+    names = [
+        f"{name} (group)" if name in taken else name for name in reducer.get_feature_names_out()
+    ]
     values = polars.DataFrame(reducer._transformed(X), schema=names, orient="row")
-    return polars.concat([values, beside], how="horizontal")
+    return polars.concat([values, others], how="horizontal")
 
 
 @coterie.command(short_help="Replace the columns of a new table by groups.")
@@ -187,9 +207,11 @@ def _reduced(reducer: Any, X: Any, beside: polars.DataFrame) -> polars.DataFrame
     help="Where to write; CSV on standard output by default.",
 )
 @click.option(
-    "--with", "beside", multiple=True, metavar="COLUMN", help="Columns to keep beside the groups."
+    "--with", "carried", multiple=True, metavar="COLUMN", help="Columns to keep beside the groups."
 )
-def transform(model: str, source: Source, output: str, beside: tuple[str, ...]) -> None:
+def transform(
+    model: str, source: Source, voice: Quiet, output: str, carried: tuple[str, ...]
+) -> None:
     """Replace the columns of a new table by the groups of a model.
 
     Columns are found by name, in any order; others are ignored.
@@ -197,15 +219,31 @@ def transform(model: str, source: Source, output: str, beside: tuple[str, ...]) 
     In Python: coterie.load(model).transform(X).
     """
     reducer = load(model)
-    frame = read(source)
-    for name in beside:
-        check_column(frame, name, source.data)
-    names = _needed(reducer, frame, source.data)
-    values = numbers_of(frame, names, what="feature")
-    X = values if getattr(reducer, "feature_names_in_", None) is None else _named(values, names)
-    reduced = _reduced(reducer, X, frame.select(beside))
+    with bars(voice) as bar:
+        bar("read", 0, 1)
+        frame = read(source)
+        bar("read", 1, 1)
+        for name in carried:
+            check_column(frame, name, source.data)
+        names = _needed(reducer, frame, source.data)
+        values = numbers_of(frame, names, what="column")
+        _check_gaps(reducer, values, names, source.data)
+        has_names = getattr(reducer, "feature_names_in_", None) is not None
+        X = _named(values, names) if has_names else values
+        reduced = _reduced(reducer, X, beside(frame, carried))
     with writing():
         write_table(reduced, output)
+
+
+def _check_gaps(reducer: Any, values: Any, names: list[str], where: str) -> None:
+    """Raise where values lack that the model cannot do without."""
+    missing = np.argwhere(np.isnan(values))
+    if len(missing) and reducer.missing == "error":
+        row, column = missing[0]
+        raise TableError(
+            f"{where} lacks a value of {names[column]!r} in row {row + 1}, and the model was "
+            "fitted to a table without gaps: fill them in, or fit it again to a table with gaps."
+        )
 
 
 def _named(values: Any, names: list[str]) -> polars.DataFrame:
@@ -225,9 +263,10 @@ def _needed(reducer: Any, frame: polars.DataFrame, where: str) -> list[str]:
             )
         return frame.columns
     names = [str(name) for name in known]
-    missing = [name for name in names if name not in {*frame.columns}]
+    there = {*frame.columns}
+    missing = [name for name in names if name not in there]
     if missing:
-        alike = near(missing[0], frame.columns)
+        alike = near(missing[0], sorted(there - {*names}))
         advice = f" It has {alike!r}: rename it?" if alike else ""
         count = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
         raise TableError(f"{where} lacks {missing[0]!r}{count}, which the model needs.{advice}")
@@ -245,6 +284,9 @@ def report(model: str, output: str | None) -> None:
     In Python: coterie.write_report(coterie.summarise(reducer, X, y), path).
     """
     summary = _summary(model)
+    if output == "-":
+        say(report_html(summary))
+        return
     file = Path(model).with_name("report.html") if output is None else Path(output)
     with writing():
         write_report(summary, file)
@@ -268,7 +310,7 @@ def inspect(model: str, voice: Voice, every: bool) -> None:
     """
     summary = _summary(model)
     if voice.as_json:
-        answer(plain_record(summary))
+        answer(asdict(summary))
         return
     told = [summary.method, *(f"{name}={value}" for name, value in summary.parameters.items())]
     say(" ".join(told))
@@ -278,8 +320,9 @@ def inspect(model: str, voice: Voice, every: bool) -> None:
 @coterie.command(short_help="Show what each tolerance leads to.")
 @takes
 @click.option("--output", "-o", default=None, metavar="FILE", help="Write it as a table, too.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For the folds.")
 def path(
-    source: Source, columns: Columns, method: Method, voice: Voice, output: str | None
+    source: Source, columns: Columns, method: Method, voice: Voice, output: str | None, seed: int
 ) -> None:
     """Show what each tolerance leads to: how many groups, and which score on held-out folds.
 
@@ -298,6 +341,7 @@ def path(
             test_share=0,
             by_time=columns.by_time or columns.time is not None,
             sample_weight=data.weights,
+            random_state=seed,
             progress=bar,
         ).summary
     if told.path is None:
@@ -309,7 +353,7 @@ def path(
         with writing():
             write_table(polars.DataFrame(found), output)
     if voice.as_json:
-        answer(plain_record(told.path) | {"metric": told.metric})
+        answer(asdict(told.path) | {"metric": told.metric})
     else:
         show_path(told.path, told.metric)
 
@@ -317,7 +361,7 @@ def path(
 @coterie.command(short_help="Score the groups beside other methods.")
 @takes
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="How many.")
-@click.option("--seed", type=int, default=0, show_default=True, help="For the folds.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For the folds.")
 def compare(
     source: Source, columns: Columns, method: Method, voice: Voice, folds: int, seed: int
 ) -> None:
@@ -344,7 +388,7 @@ def compare(
             progress=lambda done, total: bar("compare", done, total),
         )
     if voice.as_json:
-        answer(plain_comparison(found))
+        answer(asdict(found))
     else:
         show_comparison(found)
 

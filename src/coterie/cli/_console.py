@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -21,11 +22,12 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from coterie.cli._options import Voice
+from coterie.cli._options import Quiet, Voice
 
 Side = Literal["left", "right"]
 # Of a console that is no terminal, and has no width of its own.
 WIDTH = 110
+NUMBER = 9
 NAMES = {
     "read": "reading",
     "fit": "grouping",
@@ -50,15 +52,32 @@ def say(sentence: str) -> None:
 
 def answer(document: Any) -> None:
     """An answer for machines."""
-    click.echo(json.dumps(document, allow_nan=False))
+    click.echo(json.dumps(_finite(document), allow_nan=False))
+
+
+def _finite(document: Any) -> Any:
+    """The same with null for numbers that JSON has not."""
+    if isinstance(document, dict):
+        return {name: _finite(one) for name, one in document.items()}
+    if isinstance(document, list):
+        return [_finite(one) for one in document]
+    return None if isinstance(document, float) and not math.isfinite(document) else document
 
 
 def table(*columns: tuple[str, Side]) -> Table:
     """An empty table; columns by name and by side, "left" or "right"."""
     made = Table(box=None, pad_edge=False)
     for name, side in columns:
-        ratio = 1 if side == "left" else None
-        made.add_column(name, justify=side, overflow="ellipsis", no_wrap=True, ratio=ratio)
+        # Names give way where there is no room, and numbers never.
+        is_name = side == "left"
+        made.add_column(
+            name,
+            justify=side,
+            overflow="ellipsis",
+            no_wrap=True,
+            ratio=1 if is_name else None,
+            min_width=None if is_name else NUMBER,
+        )
     return made
 
 
@@ -91,7 +110,7 @@ class Bars:
 
 
 @contextmanager
-def bars(voice: Voice) -> Iterator[Bars]:
+def bars(voice: Voice | Quiet) -> Iterator[Bars]:
     """Bars on standard error, where that is a terminal and nobody asked for quiet."""
     screen = Console(stderr=True)
     if voice.quiet or voice.as_json or not screen.is_terminal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, ClassVar, TypeVar, get_type_hints
 
 import click
 
@@ -191,7 +191,17 @@ class Splitting:
         show_default=True,
         help="Share of the rows that are held out; 0 for none.",
     )
-    seed: int = option("--seed", default=0, type=int, show_default=True, help="For the split.")
+    seed: int = option(
+        "--seed", default=0, type=click.IntRange(0), show_default=True, help="For the split."
+    )
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """How much is said."""
+
+    quiet: bool = option("--quiet", "-q", default=False, is_flag=True, help="No bars.")
+    as_json: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -11,11 +13,21 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
+import numpy as np
 
 from coterie.cli._stopping import stoppable
 
 AS_JSON = "coterie.as_json"
 LONGEST = 300
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# What Python calls otherwise.
+FLAGS = {
+    "test_share": "--test-share",
+    "n_groups": "--groups",
+    "max_group_size": "--max-group-size",
+    "sample_weight": "--weights",
+    "cv must": "--folds must",
+}
 # Documented in docs/command-line.md.
 DONE, BUG, USAGE, INPUT, OUTPUT, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -28,10 +40,19 @@ class Group(click.Group):
         try:
             code = super().main(*args, **extra | {"standalone_mode": False})
         except click.ClickException as error:
-            code = _told(click.Context(self), USAGE, _of_words(error))
+            code = self._misspoken(error, args[0] if args else extra.get("args") or sys.argv[1:])
         except click.Abort:
             code = _told(click.Context(self), *outcome_of(KeyboardInterrupt()))
         sys.exit(code if isinstance(code, int) else DONE)
+
+    def _misspoken(self, error: click.ClickException, words: Any) -> int:
+        """Say what is wrong with the words; of none at all, what there is to say."""
+        if isinstance(error, click.exceptions.NoArgsIsHelpError):
+            click.echo(error.format_message())
+            return USAGE
+        context = click.Context(self)
+        context.meta[AS_JSON] = "--json" in words
+        return _told(context, USAGE, _of_words(error))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and end with the code that its error stands for."""
@@ -89,9 +110,11 @@ def outcome_of(error: BaseException) -> tuple[int, str]:
     if isinstance(error, MemoryError):
         return INPUT, "there is not enough memory for this table: give fewer columns or rows."
     if isinstance(error, OSError):
-        return INPUT, _of_system(error)
+        return OUTPUT if error.errno in NO_ROOM else INPUT, _of_system(error)
     if isinstance(error, ValueError | TypeError | ImportError):
-        return INPUT, text
+        return INPUT, _in_flags(text)
+    if isinstance(error, ArithmeticError | np.linalg.LinAlgError):
+        return INPUT, f"numbers are too large or too small to reckon with ({text}): rescale them."
     return BUG, f"unexpected {type(error).__name__}: {text}. Run it again with coterie --debug."
 
 
@@ -99,6 +122,12 @@ def _line(error: object) -> str:
     """What an error says, on one line and not too long: libraries say a lot."""
     text = " ".join(str(error).split())
     return text if len(text) <= LONGEST else f"{text[:LONGEST].rpartition(' ')[0]} ..."
+
+
+def _in_flags(text: str) -> str:
+    """A sentence about parameters in the words of the command line."""
+    text = re.sub(r"\btest_share=([\d.]+)", r"--test-share \1", text)
+    return re.sub(rf"\b({'|'.join(FLAGS)})\b", lambda found: FLAGS[found[1]], text)
 
 
 class NotWrittenError(Exception):

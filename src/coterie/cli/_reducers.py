@@ -30,7 +30,9 @@ def reducer_of(method: Method, columns: Columns, chosen: Chosen) -> Any:
     if "family" in known:
         reducer.set_params(family=method.family or FAMILIES[task])
     elif task == "classes" and not isinstance(reducer, MutualCFA):
-        raise TableError(f"--method {method.method} is for numbers; for classes use genlin.")
+        raise TableError(
+            f"--method {method.method} is for numbers: say --task regression, or use genlin."
+        )
     for name in parameters:
         if name not in known:
             raise TableError(f"{_flag(name)} is no option of {type(reducer).__name__}.")
@@ -75,8 +77,12 @@ def _tolerance(text: str | None) -> Any:
 
 
 def _separate(columns: Columns, names: list[str]) -> list[list[str]] | None:
-    lists = [matching(text.split(","), names, "--separate") for text in columns.separate]
-    return lists or None
+    """Lists of features that do not mix: each that is given, and all that are in none."""
+    words = [[word.strip() for word in text.split(",")] for text in columns.separate]
+    lists = [matching(each, names, "--separate") for each in words]
+    told = {name for each in lists for name in each} | {*matching(columns.keep, names, "--keep")}
+    others = [name for name in names if name not in told]
+    return [*lists, others] if lists and others else lists or None
 
 
 def _neighbours(distance: float | None, names: list[str]) -> Any:

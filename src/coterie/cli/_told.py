@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from coterie.cli._console import console, row, say, table
-from coterie.files import plain_record
-from coterie.inspection import Group, PathSummary, Score, Summary
+from coterie.inspection import Group, PathSummary, Score, Summary, answer, scores_sentence
 from coterie.studies import Comparison
 
 # More groups than this fill the screen.
@@ -14,26 +14,8 @@ MOST_GROUPS = 25
 
 
 def headline(summary: Summary) -> str:
-    """The answer first.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace as Some
-    >>> headline(Some(features=["a"] * 100, groups=[0] * 7, scores=[], metric=""))
-    '100 columns became 7.'
-    """
-    text = f"{len(summary.features):,} columns became {len(summary.groups):,}"
-    if not summary.scores:
-        return f"{text}."
-    ours, *others = summary.scores
-    beside = ", ".join(f"{one.score:.3f} with {_columns(one)}" for one in others)
-    return f"{text}; {summary.metric} on held-out rows {ours.score:.3f} ({beside})."
-
-
-def _columns(score: Score) -> str:
-    if score.name == "all columns":
-        return f"all {score.n_columns:,.0f}"
-    return f"{score.name} of {score.n_columns:,.0f}"
+    """The answer first, in the words of the report."""
+    return " ".join(filter(None, [answer(summary), scores_sentence(summary)]))
 
 
 def show_summary(summary: Summary, *, every: bool = False) -> None:
@@ -139,12 +121,8 @@ def show_comparison(found: Comparison) -> None:
 
 def _beside(gain: float, error: float) -> str:
     """How much better or worse, and whether that is more than chance would do."""
+    if not (math.isfinite(gain) and math.isfinite(error)):
+        return ""
     if abs(gain) <= 2 * error:
         return f"about the same ({gain:+.3f} +- {error:.3f})"
     return f"{'better' if gain > 0 else 'worse'} ({gain:+.3f} +- {error:.3f})"
-
-
-def plain_comparison(found: Comparison) -> dict[str, Any]:
-    """A comparison for machines."""
-    plain: dict[str, Any] = plain_record(found)
-    return plain

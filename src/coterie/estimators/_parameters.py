@@ -14,6 +14,7 @@ from coterie.estimators._functions import Naming, family_in, given_in, numpy_in
 from coterie.estimators._inputs import is_transformer
 from coterie.families import Family
 from coterie.files import Entry, NotPlainError, array_in, plain_array, plain_value, value_in
+from coterie.values import IntArray
 
 # Words that transform looks at, so that no other may come out of a file.
 WORDS = {"missing": ["error", "pairwise"], "bound": ["general", "bivariate", "fitted"]}
@@ -114,7 +115,17 @@ def _graph_in(entry: Entry) -> Any:
         raise entry["starts"].wrong(f"where rows start among {len(values)} values")
     n = len(starts) - 1
     columns = np.array(entry["columns"].whole_numbers(len(values), most=n - 1), dtype=np.intp)
+    if kind.__name__.startswith("dia") and _n_diagonals(columns, starts) * n > 64 * len(values):
+        raise entry["kind"].wrong("another kind, for a graph of so many diagonals")
+    if values.dtype == np.float16:
+        raise entry["values"].wrong("an array of a type that graphs have")
     return kind(sparse.csr_array((values, columns, starts), shape=(n, n)))
+
+
+def _n_diagonals(columns: IntArray, starts: IntArray) -> int:
+    """How many diagonals a graph has, each of which some kinds keep whole."""
+    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    return len(np.unique(columns - rows))
 
 
 def _splitter_kind(name: str) -> Any:

@@ -13,7 +13,13 @@ from sklearn import config_context
 from coterie.aggregations import AGGREGATIONS, Aggregation, Linear, running_form
 from coterie.estimators._aggregates import Scaling
 from coterie.estimators._checks import checked_word
-from coterie.estimators._functions import Naming, checked_functions, function_in, plain_function
+from coterie.estimators._functions import (
+    NUMPY,
+    Naming,
+    checked_functions,
+    function_in,
+    plain_function,
+)
 from coterie.estimators._parameters import (
     check_no_transformer,
     parameters_in,
@@ -201,7 +207,8 @@ def _features_again(reducer: Any, fitted: Entry) -> None:
     count = fitted["n_features_in"]
     n_inputs, layout = len(reducer.labels_), reducer._layout
     reducer.n_features_in_ = count.whole(1, max(MOST_FEATURES, n_inputs))
-    if reducer._inputs is None and count.value != n_inputs:
+    keeps_number = reducer._inputs is None or reducer._inputs in NUMPY.values()
+    if keeps_number and count.value != n_inputs:
         raise count.wrong(f"{n_inputs}, as there are labels")
     if layout is not None and layout.n_columns != count.value:
         raise count.wrong(f"{layout.n_columns}, as there are cells")

@@ -103,7 +103,7 @@ def _same_once_stored(values: Entry) -> list[str]:
     """Texts that may share an array: together they take no more than a few times their length."""
     texts = values.texts()
     longest = max(map(len, texts), default=0)
-    if longest * len(texts) > max(2**20, 64 * sum(map(len, texts))):
+    if longest * len(texts) > max(2**20, 8 * sum(map(len, texts))):
         raise values.wrong("a list of texts of about the same length")
     return texts
 

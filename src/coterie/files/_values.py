@@ -89,7 +89,9 @@ def _known_kind(kind: str, entry: Entry, others: Mapping[str, Callable[[Entry], 
         return array[()]
     if kind == "range":
         start, stop, step = entry["values"].whole_numbers(3, least=-MOST, most=MOST)
-        return range(start, stop, step or 1)
+        if step == 0:
+            raise entry["values"].wrong("start, stop and a step that is not 0")
+        return range(start, stop, step)
     values = [value_in(one, others) for one in entry["values"].items()]
     if kind == "set":
         return _as_set(entry["values"], values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -30,6 +31,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
         raise ValueError(f"{path} is no plain file: name one to write to.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(Path(path).parent))
     # Not under the name of the target, which may be as long as a name can be.
     beside = target.with_name(f".coterie-{secrets.token_hex(8)}.part")
     try:

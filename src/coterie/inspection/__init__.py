@@ -1,5 +1,11 @@
 """A fitted result becomes a summary, and a summary a picture or a page."""
 
+from coterie.inspection._checks import (
+    check_fitted_reducer,
+    check_reducer,
+    checked_places,
+    checked_row_weights,
+)
 from coterie.inspection._likeness import correlations
 from coterie.inspection._made import summarise
 from coterie.inspection._report import report_html, write_report
@@ -14,6 +20,7 @@ from coterie.inspection._summary import (
     Spectrum,
     Summary,
 )
+from coterie.inspection._wording import answer, scores_sentence
 
 __all__ = [
     "Correlation",
@@ -25,8 +32,14 @@ __all__ = [
     "Spectrum",
     "Standardised",
     "Summary",
+    "answer",
+    "check_fitted_reducer",
+    "check_reducer",
+    "checked_places",
+    "checked_row_weights",
     "correlations",
     "report_html",
+    "scores_sentence",
     "summarise",
     "write_report",
 ]

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from coterie.inspection._standardised import Standardised, chosen, members_of, membership
+from coterie.inspection._standardised import (
+    Standardised,
+    chosen,
+    members_of,
+    membership,
+    share_of_both,
+)
 from coterie.inspection._summary import Correlation
 from coterie.values import FloatArray, IntArray
 
@@ -21,8 +27,8 @@ def likeness(columns: Standardised, labels: IntArray, signs: FloatArray) -> Floa
     own = np.bincount(labels, columns.variance)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = ((sums**2).sum(axis=0) - own) / (sizes * (sizes - 1))
-    if columns.seen is not None:
-        mean = mean / np.diagonal(columns.seen_together(groups))
+        if columns.seen is not None:
+            mean = mean / np.diagonal(columns.seen_together(groups))
     return np.where(sizes > 1, mean.clip(-1, 1), np.nan)
 
 
@@ -36,7 +42,8 @@ def weakest(
     for number, members in enumerate(members_of(labels)):
         if len(members) > 1:
             own = columns.sums(chosen(members, len(labels)))
-            lowest[number] = (signs[members] * (own.T @ each[:, number])).min()
+            both = share_of_both(columns, members, behind, np.full(len(members), number))
+            lowest[number] = (signs[members] * (own.T @ each[:, number]) / both).min()
     return lowest.clip(-1, 1)
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from coterie.inspection._checks import check_fitted_reducer, checked_places, checked_row_weights
 from coterie.inspection._likeness import correlation, likeness, weakest
 from coterie.inspection._standardised import Standardised
 from coterie.inspection._summary import Group, Merge, PathSummary, Score, Summary
@@ -35,7 +35,7 @@ def summarise(
     coordinates: Any = None,
     title: str = "",
     task: str = "",
-    targets: Sequence[str] = ("target",),
+    targets: str | Sequence[str] = ("target",),
     n_test_rows: int | None = None,
     notes: Sequence[str] = (),
 ) -> Summary:
@@ -62,9 +62,10 @@ def summarise(
         Wavelengths and the like. Without them, the numbers in the names, if these rise or fall and
         neighbours are alike.
     coordinates : array-like of shape (n_inputs, 2), optional
-        Horizontal and vertical. Without them those in the names, such as "wind_lon120_lat-30".
+        Vertical and horizontal, such as latitude and longitude. Without them those in the names,
+        such as "wind_lon120_lat-30".
     title, task : str, optional
-    targets : list of str, optional
+    targets : str or list of str, optional
         Their names.
     n_test_rows : int, optional
         How many held-out rows the scores are from.
@@ -83,25 +84,28 @@ def summarise(
     >>> [group.members for group in summary.groups]
     [[0, 8, 9], [1, 4, 5, 7, 10, 11], [2, 3, 6]]
     """
-    check_is_fitted(reducer)
+    check_fitted_reducer(reducer)
     summary = _of_fit(reducer, title)
     summary = replace(
         summary,
         task=task,
-        targets=[*map(str, targets)],
+        targets=[targets] if isinstance(targets, str) else [*map(str, targets)],
         metric=metric,
         scores=[*scores],
         path=_of_path(getattr(reducer, "path_", None) if path is None else path),
         n_test_rows=n_test_rows,
-        notes=[*notes],
+        notes=[notes] if isinstance(notes, str) else [*notes],
     )
     if stability is not None:
         summary = _with_stability(summary, stability)
     names = summary.features
     if X is None:
-        return replace(summary, map=place(names, _checked(coordinates, (len(names), 2))))
+        if positions is not None:
+            raise ValueError("positions need X, whose means are shown along them.")
+        at = checked_places("coordinates", coordinates, (len(names), 2))
+        return replace(summary, map=place(names, at))
     columns, aggregates = _columns(reducer, X)
-    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weights = checked_row_weights(sample_weight, columns.shape[0])
     summary = _with_columns(summary, columns, aggregates, weights, positions, coordinates)
     if y is None:
         return summary
@@ -137,6 +141,7 @@ def _of_fit(reducer: Any, title: str) -> Summary:
         correlation=None,
         spectrum=None,
         map=None,
+        n_resamples=None,
         agreement=None,
         notes=[],
     )
@@ -217,6 +222,7 @@ def _with_stability(summary: Summary, stability: Stability) -> Summary:
     return replace(
         summary,
         groups=[replace(group, stability=float(score)) for group, score in held],
+        n_resamples=len(stability.resampled),
         agreement=float(np.mean(stability.agreement)),
     )
 
@@ -253,18 +259,21 @@ def _with_columns(
             for group, mean, least in alike
         ],
         correlation=correlation(standardised, labels, signs),
-        spectrum=spectrum(standardised, summary.features, _checked(positions, (n_inputs,))),
-        map=place(summary.features, _checked(coordinates, (n_inputs, 2))),
+        spectrum=spectrum(
+            standardised, summary.features, checked_places("positions", positions, (n_inputs,))
+        ),
+        map=place(summary.features, checked_places("coordinates", coordinates, (n_inputs, 2))),
     )
 
 
-def _checked(values: Any, shape: tuple[int, ...]) -> Any:
-    if values is None:
-        return None
-    array = np.asarray(values, dtype=np.float64)
-    if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"positions and coordinates must be finite and of shape {shape}.")
-    return array
+def _model_behind(
+    reducer: Any, aggregates: FloatArray, target: Any, weights: FloatArray | None
+) -> Any:
+    """The plain model, fitted to rows that count; others must not even fill gaps."""
+    if weights is not None:
+        kept = weights > 0
+        aggregates, target, weights = aggregates[kept], target[kept], weights[kept]
+    return fitted_model(plain_model(reducer, aggregates, target), aggregates, target, weights)
 
 
 def _with_weights(
@@ -273,12 +282,16 @@ def _with_weights(
     """The coefficients of the plain model behind the groups."""
     target = np.asarray(y)
     target = target.ravel() if target.ndim == 2 and target.shape[1] == 1 else target
-    model = fitted_model(plain_model(reducer, aggregates, target), aggregates, target, weights)
+    model = _model_behind(reducer, aggregates, target, weights)
     rows = np.atleast_2d(coefficients(model))
     n_targets = 1 if target.ndim == 1 else target.shape[1]
     names = summary.targets
-    names = names if len(names) == n_targets else [f"target {t}" for t in range(n_targets)]
-    spread = np.sqrt(np.nan_to_num(np.nanvar(aggregates, axis=0)))
+    if names == ["target"] and n_targets > 1:
+        names = [f"target {t}" for t in range(n_targets)]
+    if len(names) != n_targets:
+        raise ValueError(f"targets must name {n_targets}, got {names}.")
+    made = Standardised.of(aggregates, weights)
+    spread = np.where(np.isinf(made.spread), 0.0, made.spread)
     groups = [
         replace(group, weights=column.tolist(), effects=(column * by).tolist())
         for group, column, by in zip(summary.groups, rows.T, spread, strict=True)

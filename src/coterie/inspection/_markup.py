@@ -7,8 +7,12 @@ import math
 import re
 from collections.abc import Sequence
 
-# Characters that no page may hold; a reader sees that one stood there.
-UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+# Characters that no page may hold, or that turn the direction of writing; a reader sees that one
+# stood there.
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+    "\ufdd0-\ufdef\ufffe\uffff]"
+)
 MINUS = "\N{MINUS SIGN}"
 NOTHING = "\N{EN DASH}"
 LONGEST_NAME = 120

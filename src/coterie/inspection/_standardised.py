@@ -65,12 +65,19 @@ class Standardised(NamedTuple):
         return np.sqrt(self.share)[:, None] * np.asarray(values)
 
     def seen_together(self, parts: Any) -> Any:
-        """For two parts, the share of rows that two of their features have, on average."""
+        """For two parts, the share of rows that two different features of them have, on average.
+
+        Of shape (n_parts, n_parts), NaN between a single feature and itself; 1 without gaps.
+        """
         if self.seen is None:
             return 1.0
         sizes = np.asarray(abs(parts).sum(axis=0))
-        mask = np.sqrt(self.share)[:, None] * (self.seen @ abs(parts) / sizes)
-        return mask.T @ mask
+        counts = np.sqrt(self.share)[:, None] * (self.seen @ abs(parts))
+        together, pairs = counts.T @ counts, np.outer(sizes, sizes)
+        np.fill_diagonal(together, np.diagonal(together) - (self.share @ self.seen) @ abs(parts))
+        np.fill_diagonal(pairs, sizes * (sizes - 1))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return together / pairs
 
     def mean_correlations(self, parts: Any) -> FloatArray:
         """Mean correlation of a feature of one part with one of another, pairs of two features.
@@ -101,6 +108,19 @@ def _deviation(columns: Any, mean: FloatArray, share: FloatArray) -> FloatArray:
     largest = np.where(largest > 0, largest, 1.0)
     away /= largest
     return largest * np.sqrt(share @ away**2)
+
+
+def share_of_both(one: Standardised, left: IntArray, other: Standardised, right: IntArray) -> Any:
+    """Share of rows that have a value of a left feature and of its right one; 1 without gaps."""
+    if one.seen is None and other.seen is None:
+        return 1.0
+    masks = [
+        np.ones((len(one.share), len(places)), dtype=bool)
+        if table.seen is None
+        else table.seen[:, places]
+        for table, places in ((one, left), (other, right))
+    ]
+    return one.share @ (masks[0] & masks[1])
 
 
 def membership(labels: IntArray, signs: FloatArray | None = None) -> Any:

@@ -245,6 +245,8 @@ class Summary:
     scores : list of Score
         First the fit itself.
     path, correlation, spectrum, map : optional
+    n_resamples : int or None
+        How many times the groups were learned again; None if not computed.
     agreement : float or None
         Mean adjusted Rand index with the groups of resamples; None if not computed.
     notes : list of str
@@ -272,6 +274,7 @@ class Summary:
     correlation: Correlation | None
     spectrum: Spectrum | None
     map: Map | None
+    n_resamples: int | None
     agreement: float | None
     notes: list[str]
 
@@ -285,7 +288,9 @@ class Summary:
         of_members = [(m, number) for number, g in enumerate(self.groups) for m in g.members]
         _check(all(self.labels[m] == number for m, number in of_members), "the labels of groups")
         for group in self.groups:
-            _check({merge.feature for merge in group.merges} <= {*group.members}, "own merges")
+            joined = [merge.feature for merge in group.merges]
+            _check({*joined} <= {*group.members}, "merges of own members")
+            _check(len({*joined}) == len(joined), "each merge once")
             _check(len(group.weights) == len(group.effects), "an effect for each weight")
             _check(len(group.weights) in (0, len(self.outputs)), "a weight for each output")
         for part in (self.path, self.correlation, self.spectrum, self.map):

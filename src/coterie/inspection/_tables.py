@@ -50,7 +50,10 @@ def _span(scores: list[Score]) -> tuple[float, float]:
     finite = [one for one in scores if math.isfinite(one.score)]
     ends = [one.score + sign * _error(one) for one in finite for sign in (-1, 1)] or [0.0, 1.0]
     short = max(NARROWEST - (max(ends) - min(ends)), 0.0)
-    return min(ends) - short / 2, max(ends) + short / 2
+    high = max(ends) + short / 2
+    # None of our scores is above 1.
+    high = min(high, max(1.0, *ends))
+    return min(min(ends), high - NARROWEST), high
 
 
 def _error(score: Score) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from coterie.inspection._standardised import Standardised
+from coterie.inspection._standardised import Standardised, share_of_both
 from coterie.inspection._summary import Map, Spectrum
 from coterie.places import axis_in, plane_in
 from coterie.values import is_sparse
@@ -28,7 +28,10 @@ def spectrum(columns: Standardised, names: list[str], positions: Any = None) -> 
         name, positions = axis
     else:
         name = ""
-    low, high = np.quantile(columns.columns, QUANTILES, axis=0)
+    values = columns.columns
+    if columns.seen is not None:
+        values = np.where(columns.seen, values, np.nan)
+    low, high = np.nanquantile(values, QUANTILES, axis=0)
     places = np.asarray(positions, dtype=np.float64).tolist()
     return Spectrum(name, places, columns.mean.tolist(), low.tolist(), high.tolist())
 
@@ -37,13 +40,15 @@ def _is_smooth(columns: Standardised) -> bool:
     """Whether features that follow each other are alike, as values along a curve are."""
     n_features = len(columns.mean)
     z = columns.sums(sparse.eye_array(n_features, format="csr"))
-    return bool(np.median(np.einsum("ij,ij->j", z[:, :-1], z[:, 1:])) >= SMOOTH)
+    left = np.arange(n_features - 1)
+    both = share_of_both(columns, left, columns, left + 1)
+    return bool(np.median(np.einsum("ij,ij->j", z[:, :-1], z[:, 1:]) / both) >= SMOOTH)
 
 
 def place(names: list[str], coordinates: Any = None) -> Map | None:
-    """Features on a map, by coordinates of shape (n_features, 2) or by their names."""
+    """Features on a map, by (vertical, horizontal) coordinates or by their names."""
     if coordinates is not None:
-        across, up = np.asarray(coordinates, dtype=np.float64).T
+        up, across = np.asarray(coordinates, dtype=np.float64).T
         return Map(across.tolist(), up.tolist(), "x", "y", [""] * len(names))
     plane = plane_in(names)
     if plane is None:

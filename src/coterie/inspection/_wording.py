@@ -22,6 +22,7 @@ def metric_words(metric: str) -> str:
 def answer(summary: Summary) -> str:
     """What became of the columns and of the score, in one sentence."""
     change = change_of_score(summary.scores)
+    change += _in_rows(summary) if " by " in change else ""
     return became(summary) + (f"; {change}." if change else ".")
 
 
@@ -49,15 +50,16 @@ def change_of_score(scores: list[Score]) -> str:
     gain = scores[0].score - whole.score
     if abs(gain) <= SAME * max(1.0, abs(whole.score)):
         return "the score was kept"
-    return f"the score {'rose' if gain > 0 else 'fell'} by {decimal(abs(gain))}" + _in_noise(
-        abs(gain), scores[0].std_error
-    )
+    return f"the score {'rose' if gain > 0 else 'fell'} by {decimal(abs(gain))}"
 
 
-def _in_noise(change: float, std_error: float | None) -> str:
-    if std_error is None or not change <= std_error:
+def _in_rows(summary: Summary) -> str:
+    """How many rows a difference in accuracy is; nothing for other scores."""
+    whole = next((score for score in summary.scores[1:] if score.name == ALL), None)
+    if summary.metric != "accuracy" or not summary.n_test_rows or whole is None:
         return ""
-    return f", less than its standard error of {decimal(std_error)}"
+    gain = abs(summary.scores[0].score - whole.score) * summary.n_test_rows
+    return f", which is {counted(round(gain), 'row')} of {count(summary.n_test_rows)}"
 
 
 def scores_sentence(summary: Summary) -> str:
@@ -96,10 +98,15 @@ def no_score_sentence(summary: Summary) -> str:
 
 def agreement_sentence(summary: Summary) -> str:
     """How far resamples gave the same groups."""
+    n = summary.n_resamples
+    told = (
+        f"The fit was repeated {'often' if n is None else f'{count(n)} times'}, each time on a "
+        "random draw of its rows. Held is the share of these in which two members were together, "
+        "on average; for a single feature, in which it stayed alone."
+    )
     if summary.agreement is None:
-        return "The fit was repeated on other draws of the rows."
+        return told
     return (
-        "The fit was repeated on other draws of the rows. Its groups and theirs agree by "
-        f"{decimal(summary.agreement, 2)} on average (adjusted Rand index: 1 means the same "
-        "groups, 0 what chance would give)."
+        f"{told} As a whole, the groups agree by {decimal(summary.agreement, 2)} (adjusted Rand "
+        "index: 1 means the same groups, 0 what chance would give)."
     )

@@ -28,6 +28,7 @@ function counted(number, what) {
 function decimal(value, digits = 3) {
   const number = numberIn(value);
   if (!Number.isFinite(number)) return DASH;
+  if (Math.abs(number) >= 1000) return significant(number);
   return number.toFixed(digits).replace(/^-(?=.*[1-9])/, MINUS).replace(/^-/, "");
 }
 
@@ -41,7 +42,9 @@ function significant(value) {
   return shown.replace(/^-/, MINUS);
 }
 
-function shortened(name) {
+function shortened(text) {
+  // What turns the direction of writing would show another name.
+  const name = text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
   const letters = name.length > LONGEST_NAME ? [...name] : [];
   return letters.length > LONGEST_NAME ? `${letters.slice(0, 45).join("")} \u2026 ${letters.slice(-20).join("")}` : name;
 }
@@ -176,7 +179,9 @@ function ticks([low, high], most) {
   const rough = (high - low || 1) / most, power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough);
   const found = [];
-  for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n++) found.push(Number((n * step).toPrecision(12)));
+  const first = Math.ceil(low / step - 1e-9);
+  // Counted, since a number that is too large does not grow by one.
+  for (let n = 0; n <= most + 1 && (first + n) * step <= high + step * 1e-9; n++) found.push(Number(((first + n) * step).toPrecision(12)));
   return found;
 }
 

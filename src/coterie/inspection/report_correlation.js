@@ -43,6 +43,8 @@ function rowNodes(place) {
 }
 
 function correlationWords() {
+  // Means over blocks are nearer to 0 than what they are means of.
+  if (correlation.features.some((own) => own.length > 1)) return "Rows and columns stand for several features each; a cell is the mean of their correlations, in which opposite signs cancel.";
   const { thousandths, groups: of } = correlation, sums = [0, 0], counts = [0, 0];
   thousandths.forEach((row, a) => row.forEach((value, b) => {
     if (a === b) return;
@@ -52,8 +54,7 @@ function correlationWords() {
   }));
   const [within, between] = sums.map((sum, one) => (counts[one] ? decimal(sum / counts[one] / 1000, 2) : null));
   const told = [within && `${within} within groups`, between && `${between} between groups`].filter(Boolean);
-  const blocks = correlation.features.some((own) => own.length > 1) ? " Rows and columns stand for several features each." : "";
-  return (told.length ? `Correlations are on average ${told.join(" and ")}, signs left aside.` : "") + blocks;
+  return told.length ? `Correlations are on average ${told.join(" and ")}, signs left aside.` : "";
 }
 
 function rgbOf(name) {
@@ -130,6 +131,6 @@ function colourScale() {
   };
   pictures.push(paint);
   paint();
-  const words = low > 0 ? [decimal(low, 2), "1"] : [`${MINUS}1`, "1"];
+  const words = low > 0 ? [`${decimal(low, 2)} (lowest)`, "1"] : [`${MINUS}1`, "1"];
   return made("div", { class: "scale", role: "img", "aria-label": `Colours of correlations from ${words.join(" to ")}` }, words[0], canvas, words[1]);
 }

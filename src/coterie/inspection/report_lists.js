@@ -19,7 +19,14 @@ function listing(host, { label, sorts, size, keep, draw }) {
     next.disabled = page === last;
     back.hidden = next.hidden = last === 0;
   };
-  const turn = (by) => { page += by; show(); host.scrollIntoView({ block: "start" }); };
+  const turn = (by) => {
+    page += by;
+    show();
+    // A button that can no longer be pressed loses the focus.
+    if (by > 0 && next.disabled) back.focus({ preventScroll: true });
+    if (by < 0 && back.disabled) next.focus({ preventScroll: true });
+    host.scrollIntoView({ block: "start" });
+  };
   const find = () => {
     page = 0;
     found = sorts[order.value](keep(search.value.trim().toLowerCase()));
@@ -33,7 +40,7 @@ function listing(host, { label, sorts, size, keep, draw }) {
     made("div", { class: "turn" }, back, next, status),
   );
   find();
-  return { find, clear: () => { search.value = ""; find(); } };
+  return { find, search, clear: () => { search.value = ""; find(); } };
 }
 
 function by(value) {
@@ -56,10 +63,12 @@ function byName(name) {
 
 // ---- Groups
 
-const MOST_EFFECT = extent(groups.flatMap((group) => group.effects.map((one) => Math.abs(numberIn(one)))))[1] || 1;
+const LARGEST = summary.outputs.map((_, output) => extent(groups.map((group) => Math.abs(numberIn(group.effects[output]))))[1] || 1);
+// Classes share a scale; targets may be in different units.
+const MOST_EFFECT = summary.task === "regression" || summary.task === "counts" ? LARGEST : LARGEST.map(() => Math.max(...LARGEST));
 
 function largestEffect(group) {
-  const sizes = groups[group].effects.map((one) => Math.abs(numberIn(one))).filter(Number.isFinite);
+  const sizes = groups[group].effects.map((one, output) => Math.abs(numberIn(one)) / MOST_EFFECT[output]).filter(Number.isFinite);
   return sizes.length ? Math.max(...sizes) : NaN;
 }
 
@@ -141,7 +150,7 @@ function groupEffects(group) {
   const ranked = [...group.effects.keys()].sort((a, b) => size(b) - size(a)), several = ranked.length > 1;
   const rows = (places) => places.flatMap((one) => [
     made("span", {}, several ? "" : "effect on ", named(summary.outputs[one])),
-    effectBar(numberIn(group.effects[one])),
+    effectBar(numberIn(group.effects[one]), MOST_EFFECT[one]),
     made("span", {}, significant(group.effects[one]) + (several ? ` (${significant(group.weights[one])})` : "")),
   ]);
   const head = several ? ["effect on", "", "effect (weight)"].map((word) => made("span", { class: "head" }, word)) : [];
@@ -151,8 +160,8 @@ function groupEffects(group) {
   return made("div", {}, shown.length ? made("div", { class: "effects" }, head, rows(shown)) : null, rest);
 }
 
-function effectBar(effect) {
-  const long = Number.isFinite(effect) ? 50 * Math.abs(effect) / MOST_EFFECT : 0;
+function effectBar(effect, most) {
+  const long = Number.isFinite(effect) ? 50 * Math.abs(effect) / most : 0;
   return drawn("svg", { "aria-hidden": "true" },
     drawn("rect", { class: effect < 0 ? "down" : "up", x: `${effect < 0 ? 50 - long : 50}%`, width: `${long}%`, y: "15%", height: "70%" }),
     drawn("line", { class: "zero", x1: "50%", x2: "50%", y1: 0, y2: "100%" }));
@@ -228,7 +237,7 @@ function showFeatures(host) {
   const merges = joining(), all = [...features.keys()];
   const priceOf = (one) => (merges[one] ? numberIn(merges[one].price) : NaN);
   let only = null;
-  const release = made("button", { type: "button", hidden: true, onclick: () => choose(null) });
+  const release = made("button", { type: "button", hidden: true, onclick: () => { choose(null); list.search.focus({ preventScroll: true }); } });
   host.append(release);
   const list = listing(host, {
     label: "Find a feature",

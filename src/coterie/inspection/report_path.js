@@ -5,10 +5,11 @@ function showPath(host) {
   const isAutomatic = !Number.isFinite(fitted);
   const nearFit = nearestStep(steps, fitted), marks = pathMarks(steps, nearFit, fitted);
   let slider = null, showsFit = true;
-  const output = made("output", { "aria-live": "polite", id: "step" });
+  // The slider speaks for itself; only what a button does must be said.
+  const output = made("output", { "aria-live": "off", id: "step" });
   const now = () => steps[slider ? Number(slider.value) : nearFit];
   const tell = () => {
-    const words = (isAutomatic && showsFit ? `${fitWords()}, by an automatic tolerance. The nearest on this scale is: ` : "") + stepWords(now());
+    const words = (isAutomatic && showsFit ? `${fitWords()}, by an automatic tolerance that is not on this scale. The step with the nearest number of groups, which may be other groups: ` : "") + stepWords(now());
     slider.setAttribute("aria-valuetext", words);
     output.textContent = words;
   };
@@ -20,8 +21,9 @@ function showPath(host) {
     chart.redraw();
     if (path.labels.length) look(now().labels, now().n_groups, `At tolerance ${significant(now().tolerance)}: ${counted(now().n_groups, "group")}`);
   };
-  slider = made("input", { type: "range", min: 0, max: steps.length - 1, value: nearFit, oninput: () => move(slider.value) });
+  slider = made("input", { type: "range", min: 0, max: steps.length - 1, value: nearFit, oninput: () => { output.setAttribute("aria-live", "off"); move(slider.value); } });
   const jumps = marks.map((mark) => made("button", { type: "button", onclick: () => {
+    output.setAttribute("aria-live", "polite");
     move(mark.place, mark.isFit);
     if (mark.isFit) look(labels, groups.length, fitWords());
   } }, mark.words));
@@ -122,7 +124,7 @@ function pathChart(host, steps, marks, now) {
 function scoreEnds(steps) {
   const [low, high] = extent(steps.flatMap((one) => [one.cv - (one.error || 0), one.cv + (one.error || 0), one.train]));
   const means = steps.map((one) => one.cv).filter(Number.isFinite).sort((a, b) => a - b);
-  const usual = means.length ? means[Math.floor(means.length / 4)] : low;
+  const usual = means.length ? means[Math.floor(means.length / 2)] : low;
   return [Math.max(low, high - Math.max(4 * (high - usual), .05 * Math.abs(high))), high];
 }
 

@@ -87,7 +87,7 @@ function showSpectrum(host) {
 function bands(blocks, top, height, opacity) {
   return COLOURS.map((fill, colour) => {
     const own = blocks.filter((one) => view.colours[one.group] === colour);
-    const d = own.map((one) => `M${one.x1.toFixed(1)} ${top}H${(one.x2 - (opacity === 1 && one.x2 - one.x1 > 3 ? 1 : 0)).toFixed(1)}v${height}H${one.x1.toFixed(1)}z`).join("");
+    const d = own.map((one) => `M${one.x1.toFixed(1)} ${top}H${Math.max(one.x2 - (opacity === 1 && one.x2 - one.x1 > 3 ? 1 : 0), one.x1 + 1).toFixed(1)}v${height}H${one.x1.toFixed(1)}z`).join("");
     return d ? drawn("path", { d, fill, opacity }) : null;
   });
 }
@@ -186,9 +186,12 @@ function mapNumbers(pen, shown, xs, ys, cell) {
     const middle = [xs, ys].map((values) => own.reduce((sum, one) => sum + values[one], 0) / own.length);
     const at = own[nearest(own.map((one) => Math.hypot(xs[one] - middle[0], ys[one] - middle[1])))];
     const wide = 7 + 7 * String(group).length;
-    pen.fillStyle = "#fff";
+    pen.fillStyle = COLOURS[view.colours[group]];
     pen.fillRect(xs[at] - wide / 2, ys[at] - 8, wide, 16);
-    pen.fillStyle = "#000";
+    pen.strokeStyle = "#fff";
+    pen.lineWidth = 1.5;
+    pen.strokeRect(xs[at] - wide / 2, ys[at] - 8, wide, 16);
+    pen.fillStyle = DARK_COLOURS.has(view.colours[group]) ? "#fff" : "#000";
     pen.fillText(String(group), xs[at], ys[at] + 1);
   }
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from coterie.places import plane_in
 from coterie.plot._canvas import (
     INK,
     axes_for,
@@ -86,13 +87,25 @@ class MapDisplay:
             named = {"axes": (names[0], names[1])} if names else {}
             return cls(reducer.labels_, points, reducer.signs_, **named)
         if not hasattr(reducer, "as_field"):
-            raise ValueError(
-                "coordinates must be given, since fit saw no xarray field: two for each feature, "
-                "such as latitude and longitude."
-            )
+            return cls._of_names(reducer, variable)
         labels = _one_variable(reducer.as_field(), variable)
         signs = _one_variable(reducer._layout.field(reducer.signs_), variable)
         return cls._of_field(labels, signs)
+
+    @classmethod
+    def _of_names(cls, reducer: Any, variable: str | None) -> Self:
+        """By the coordinates in the names of features, of one layer where there are several."""
+        plane = plane_in([str(name) for name in reducer._input_names(len(reducer.labels_))])
+        if plane is None:
+            raise ValueError(
+                "coordinates must be given, since fit saw no xarray field and the names of "
+                "features hold none: two for each feature, such as latitude and longitude."
+            )
+        variable = _checked_variable(variable, list(dict.fromkeys(plane.layers)))
+        own = np.array([layer == variable for layer in plane.layers])
+        points = np.column_stack([plane.up, plane.across])[own]
+        axes = (plane.up_name, plane.across_name)
+        return cls(reducer.labels_[own], points, reducer.signs_[own], axes)
 
     @classmethod
     def _of_field(cls, labels: Any, signs: Any) -> Self:
@@ -247,13 +260,17 @@ def _one_variable(field: Any, variable: str | None) -> Any:
     if not hasattr(field, "data_vars"):
         return field
     names = [str(name) for name in field.data_vars]
-    if variable is None and len(names) > 1:
-        raise ValueError(f"variable must be one of {', '.join(map(repr, names))}, got None.")
-    if variable is not None and variable not in names:
+    return field[_checked_variable(variable, names)]
+
+
+def _checked_variable(variable: str | None, names: list[str]) -> str:
+    """The only variable there is, or the one that is named."""
+    known = variable is None and len(names) == 1
+    if not known and variable not in names:
         raise ValueError(
             f"variable must be one of {', '.join(map(repr, names))}, got {variable!r}."
         )
-    return field[names[0] if variable is None else variable]
+    return names[0] if variable is None else variable
 
 
 def _numbers_along(field: Any, dim: Any) -> FloatArray:

@@ -170,8 +170,9 @@ class TraceDisplay:
             branches = _branches(growth, start, floor)
             lines += branches
             colours += [self.colours[growth.label]] * len(branches)
-        width = 1.4 if len(lines) <= 500 else 0.4
-        self.branches_ = LineCollection(lines, colors=colours, linewidths=width)
+        # Very many would hide the allowances behind a solid block.
+        width, alpha = (1.4, 1.0) if len(lines) <= 500 else (0.4, 0.3)
+        self.branches_ = LineCollection(lines, colors=colours, linewidths=width, alpha=alpha)
         self.ax_.add_collection(self.branches_)
         self.ax_.autoscale_view()
         if floor < 0:

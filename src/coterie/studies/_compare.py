@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from coterie.inspection import Score
 from coterie.progress import Tell, followed
 from coterie.studies._rivals import RIVALS, Rival
 from coterie.studies._rows import Rows, folds
-from coterie.studies._scores import learned, remarks, score_behind, score_of
-from coterie.studies._tasks import METRICS, TaskName, is_blind_to_classes, reducer_for, task_of
+from coterie.studies._scores import Scored, learned, score_behind, score_of
+from coterie.studies._tasks import TaskName, is_blind_to_classes, settled
+from coterie.tuning import metric_of, plain_model
 
 # Numbers of columns that a rival may choose from.
 SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
@@ -97,35 +99,42 @@ def compare(
     ('R2', 'coterie')
     """
     rows = Rows.given(X, y, sample_weight)
-    task = task_of(rows.y).name if task is None else task
-    reducer = reducer_for(task) if estimator is None else estimator
+    if rows.y.ndim > 1:
+        raise ValueError("y must be one target: compare them one by one.")
+    task, reducer = settled(task, rows.y, estimator)
     rows = rows.named() if is_blind_to_classes(task, reducer) else rows
     rivals = [rival for rival in RIVALS if task in rival.tasks]
+    _check_folds(cv, len(rows))
     splits = folds(rows.y, cv, classes=task == "classes", by_time=by_time, seed=random_state)
     inner = {"classes": task == "classes", "by_time": by_time, "seed": random_state}
     steps = _each(rows, splits, reducer, rivals, inner)
     total = len(splits) * (2 + len(rivals))
     found = list(followed(progress, total, "fits")(steps))
-    return _joined(task, found, [OURS, ALL, *(rival.name for rival in rivals)])
+    metric = metric_of(plain_model(reducer, rows.X, rows.y))
+    return _joined(task, metric, found, [OURS, ALL, *(rival.name for rival in rivals)])
+
+
+def _check_folds(cv: Any, n_rows: int) -> None:
+    if not isinstance(cv, Integral) or isinstance(cv, bool):
+        raise TypeError(f"cv must be a number of folds, got {cv!r}.")
+    if not 2 <= int(cv) <= n_rows // 2:
+        raise ValueError(
+            f"cv must be from 2 to {n_rows // 2}, so that a fold of {n_rows} rows has two or more, "
+            f"got {cv}."
+        )
 
 
 def _each(
     rows: Rows, splits: Any, reducer: Any, rivals: Sequence[Rival], inner: Any
-) -> Iterator[tuple[str, int, float, list[str]]]:
-    """Name, number of columns, score and remarks of each way on each fold."""
+) -> Iterator[tuple[str, int, Scored]]:
+    """Name, number of columns and score of each way on each fold."""
     for train, test in ((rows.of(train), rows.of(test)) for train, test in splits):
-        with remarks() as said:
-            fitted = learned(reducer, train)
-            value = score_of(fitted, train, test)
-        yield OURS, fitted.n_groups_, value, said
-        with remarks() as said:
-            value = score_behind([], reducer, train, test)
-        yield ALL, train.X.shape[1], value, said
+        fitted = learned(reducer, train)
+        yield OURS, fitted.n_groups_, score_of(fitted, train, test)
+        yield ALL, train.X.shape[1], score_behind([], reducer, train, test)
         for rival in rivals:
-            with remarks() as said:
-                size = _chosen(rival, reducer, train, inner)
-                value = score_behind(rival.steps(size), reducer, train, test)
-            yield rival.name, size, value, said
+            size = _chosen(rival, reducer, train, inner)
+            yield rival.name, size, score_behind(rival.steps(size), reducer, train, test)
 
 
 def _chosen(rival: Rival, reducer: Any, train: Rows, inner: Any) -> int:
@@ -135,20 +144,21 @@ def _chosen(rival: Rival, reducer: Any, train: Rows, inner: Any) -> int:
     sizes = [size for size in SIZES if size <= most] or [1]
     parts = [(train.of(rows), train.of(others)) for rows, others in splits]
     means = [
-        np.mean([score_behind(rival.steps(size), reducer, *part) for part in parts])
+        np.mean([score_behind(rival.steps(size), reducer, *part).score for part in parts])
         for size in sizes
     ]
-    return sizes[int(np.argmax(means))]
+    # A score that is not defined, as R2 of one row, is worse than any other.
+    return sizes[int(np.argmax(np.nan_to_num(means, nan=-np.inf)))]
 
 
-def _joined(task: str, found: list[Any], names: list[str]) -> Comparison:
+def _joined(task: str, metric: str, found: list[Any], names: list[str]) -> Comparison:
     scores, by_fold = [], {}
     for name in names:
-        sizes, values, said = zip(*(one[1:] for one in found if one[0] == name), strict=True)
-        by_fold[name] = [*values]
+        sizes, scored = zip(*(one[1:] for one in found if one[0] == name), strict=True)
+        values = by_fold[name] = [one.score for one in scored]
         error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
-        note = "; ".join(sorted({remark for each in said for remark in each}))
+        note = "; ".join(sorted({one.note for one in scored if one.note}))
         scores.append(Score(name, float(np.mean(sizes)), float(np.mean(values)), error, note))
     ours, *others = scores
     others.sort(key=lambda score: -score.score)
-    return Comparison(task, METRICS[task], [ours, *others], by_fold)
+    return Comparison(task, metric, [ours, *others], by_fold)

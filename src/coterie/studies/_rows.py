@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_consistent_length
 
-from coterie.values import IntArray
+from coterie.inspection import checked_row_weights
+from coterie.values import IntArray, is_sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +24,11 @@ class Rows:
     def given(cls, X: Any, y: Any, weights: Any) -> Rows:
         """Rows as a user gave them."""
         X = X if hasattr(X, "shape") else np.asarray(X)
-        return cls(X, np.asarray(y), None if weights is None else np.asarray(weights, np.float64))
+        if is_sparse(X) or len(X.shape) != 2:
+            kind = "a sparse array" if is_sparse(X) else f"shape {X.shape}"
+            raise ValueError(f"X must be a dense table of rows and columns, got {kind}.")
+        check_consistent_length(X, y)
+        return cls(X, np.asarray(y), checked_row_weights(weights, X.shape[0]))
 
     def named(self) -> Rows:
         """The same with classes that are text, which models cannot take for numbers."""

@@ -5,19 +5,25 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from coterie.studies._rivals import Steps
 from coterie.studies._rows import Rows
-from coterie.tuning import fitted_model, plain_model
+from coterie.tuning import fitted_model, plain_model, stopped_early
 from coterie.values import FloatArray
 
 
-def score_behind(steps: Steps, reducer: Any, train: Rows, test: Rows) -> float:
+class Scored(NamedTuple):
+    """The score of a model on held-out rows, and a remark on its solver if there is one."""
+
+    score: float
+    note: str = ""
+
+
+def score_behind(steps: Steps, reducer: Any, train: Rows, test: Rows) -> Scored:
     """Score of the model that would stand behind the reducer, behind other steps.
 
     Steps and model learn from training rows alone; gaps are filled with the means of those.
@@ -27,9 +33,10 @@ def score_behind(steps: Steps, reducer: Any, train: Rows, test: Rows) -> float:
 
     fill = [SimpleImputer()] if reducer.missing == "pairwise" else []
     before = make_pipeline(*fill, *steps, "passthrough")
-    known = _plain(before.fit_transform(np.asarray(train.X), train.y))
-    model = fitted_model(plain_model(reducer, known, train.y), known, train.y, train.weights)
-    return _own_score(model, _plain(before.transform(np.asarray(test.X))), test)
+    with quiet():
+        known = _plain(before.fit_transform(np.asarray(train.X), train.y))
+        unknown = _plain(before.transform(np.asarray(test.X)))
+    return _scored(reducer, known, unknown, train, test)
 
 
 def learned(reducer: Any, train: Rows) -> Any:
@@ -38,16 +45,20 @@ def learned(reducer: Any, train: Rows) -> Any:
     return clone(reducer).fit(train.X, train.y, **weights)
 
 
-def score_of(fitted: Any, train: Rows, test: Rows) -> float:
+def score_of(fitted: Any, train: Rows, test: Rows) -> Scored:
     """Score of the plain model behind a fitted reducer."""
-    known = fitted._transformed(train.X)
-    model = fitted_model(plain_model(fitted, known, train.y), known, train.y, train.weights)
-    return _own_score(model, fitted._transformed(test.X), test)
+    known, unknown = fitted._transformed(train.X), fitted._transformed(test.X)
+    return _scored(fitted, known, unknown, train, test)
 
 
-def _own_score(model: Any, columns: FloatArray, test: Rows) -> float:
+def _scored(
+    reducer: Any, known: FloatArray, unknown: FloatArray, train: Rows, test: Rows
+) -> Scored:
     weights = {} if test.weights is None else {"sample_weight": test.weights}
-    return float(model.score(columns, test.y, **weights))
+    with quiet():
+        model = fitted_model(plain_model(reducer, known, train.y), known, train.y, train.weights)
+        score = float(model.score(unknown, test.y, **weights))
+    return Scored(score, "a solver stopped before it converged" if stopped_early(model) else "")
 
 
 def _plain(columns: Any) -> FloatArray:
@@ -56,11 +67,8 @@ def _plain(columns: Any) -> FloatArray:
 
 
 @contextmanager
-def remarks() -> Iterator[list[str]]:
-    """What solvers and tests of columns say on the way, as remarks instead of warnings."""
-    said: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield said
-    if any(issubclass(one.category, ConvergenceWarning) for one in caught):
-        said.append("a solver stopped before it converged")
+def quiet() -> Iterator[None]:
+    """Without what scikit-learn's models and tests of columns warn of; notes tell what matters."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"sklearn\..*")
+        yield

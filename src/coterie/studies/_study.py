@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from coterie.estimators import GenLinCFA, NonLinCFA
 from coterie.inspection import Score, Summary, summarise
 from coterie.progress import Tell
-from coterie.resampling import stability
+from coterie.resampling import Stability, stability
 from coterie.studies._compare import ALL, OURS
 from coterie.studies._rivals import PCA
 from coterie.studies._rows import Rows, folds, held_out
-from coterie.studies._scores import learned, remarks, score_behind, score_of
-from coterie.studies._tasks import METRICS, TaskName, is_blind_to_classes, reducer_for, task_of
-from coterie.tuning import TolerancePath, tolerance_path
+from coterie.studies._scores import learned, quiet, score_behind, score_of
+from coterie.studies._tasks import TaskName, is_blind_to_classes, settled
+from coterie.tuning import TolerancePath, metric_of, plain_model, tolerance_path
 
 # Told what is done, how much of it, and of how much.
 Say = Callable[[str, int, int], None]
+FEWEST_IN_FOLD = 4
 # Beyond so many features, or numbers in the table, the path takes fewer and larger steps.
 MANY_FEATURES, MANY_NUMBERS = 1_000, 300_000
 
@@ -68,7 +72,8 @@ def study(
     estimator : reducer or None, default=None
         None: NonLinCFA for regression, GenLinCFA for classes and counts, with their defaults.
     task : {"regression", "classes", "counts"} or None, default=None
-        None: by the values of y.
+        None: what the estimator is made for, and without one by the values of y. Numbers that are
+        classes become text for a reducer without a family.
     test_share : float, default=0.25
         Share of the rows that are held out. 0: all rows are learned from, and nothing is scored.
     by_time : bool, default=False
@@ -78,8 +83,11 @@ def study(
         Whether the last rows are held out, and not a random choice, as some published splits want
         it, though rows have no order otherwise.
     sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts, for the reducer, the models and the scores. PCA and what
+        fills gaps for it do not know weights.
     path : bool, default=True
-        Whether to find what other tolerances lead to. Reducers without a tolerance have none.
+        Whether to find what other tolerances lead to. Reducers without a tolerance have none, those
+        with "CV" in their name bring their own, and fewer than 8 rows are too few.
     n_resamples : int, default=0
         From how many random halves of the training rows the groups are learned again; 0: none.
     random_state : int, default=0
@@ -103,43 +111,72 @@ def study(
     """
     say = progress or _nothing
     rows = Rows.given(X, y, sample_weight)
-    task = task_of(rows.y).name if task is None else task
-    reducer = reducer_for(task) if estimator is None else estimator
+    task, reducer = settled(task, rows.y, estimator)
     rows = rows.named() if is_blind_to_classes(task, reducer) else rows
     train, test = _parts(rows, test_share, task, by_time or test_last, random_state)
     say("fit", 0, 1)
     fitted = learned(reducer, train)
     say("fit", 1, 1)
     splitting = {"classes": task == "classes", "by_time": by_time, "seed": random_state}
+    scores = _scores(fitted, reducer, train, test, say) if test else []
     curve = _path(reducer, train, splitting, partial(say, "path")) if path else None
-    held = None
-    if n_resamples:
-        held = stability(
+    held = _held(reducer, train, n_resamples, random_state, partial(say, "stability"))
+    with quiet():
+        summary = summarise(
+            fitted,
             train.X,
             train.y,
-            estimator=reducer,
-            n_resamples=n_resamples,
-            random_state=random_state,
-            progress=partial(say, "stability"),
+            sample_weight=train.weights,
+            scores=scores,
+            metric=metric_of(plain_model(reducer, train.X, train.y)),
+            path=curve,
+            stability=held,
+            positions=positions,
+            coordinates=coordinates,
+            title=title,
+            task=task,
+            targets=targets,
+            n_test_rows=len(test) if test else None,
+            notes=[
+                *notes,
+                *_split_note(test, by_time or test_last, random_state),
+                *_class_note(test if task == "classes" else None),
+            ],
         )
-    summary = summarise(
-        fitted,
+    return Study(fitted, summary)
+
+
+def _held(reducer: Any, train: Rows, n_resamples: int, seed: int, tell: Tell) -> Stability | None:
+    """How often groups hold when rows are drawn anew, if that is asked for."""
+    if n_resamples == 0:
+        return None
+    return stability(
         train.X,
         train.y,
+        estimator=reducer,
+        n_resamples=n_resamples,
         sample_weight=train.weights,
-        scores=_scores(fitted, reducer, train, test, say) if test else [],
-        metric=METRICS[task],
-        path=curve,
-        stability=held,
-        positions=positions,
-        coordinates=coordinates,
-        title=title,
-        task=task,
-        targets=targets,
-        n_test_rows=len(test) if test else None,
-        notes=notes,
+        random_state=seed,
+        progress=tell,
     )
-    return Study(fitted, summary)
+
+
+def _split_note(test: Rows | None, last: bool, seed: int) -> list[str]:
+    """How rows were held out."""
+    if test is None:
+        return []
+    if last:
+        return ["The held-out rows are the last ones."]
+    drawn = f"The held-out rows were drawn at random (seed {seed})"
+    return [f"{drawn}: of rows that follow each other in time, some are in both parts."]
+
+
+def _class_note(test: Rows | None) -> list[str]:
+    """What a guess is worth."""
+    if test is None or test.y.ndim > 1:
+        return []
+    shares = np.unique(test.y, return_counts=True)[1] / len(test)
+    return [f"Always guessing the largest class would have an accuracy of {shares.max():.3f}."]
 
 
 def _nothing(what: str, done: int, total: int) -> None:
@@ -150,7 +187,7 @@ def _parts(
     rows: Rows, share: float, task: TaskName, last: bool, seed: int
 ) -> tuple[Rows, Rows | None]:
     """Training rows, and held-out rows if there are any."""
-    if not 0 <= share < 1:
+    if not isinstance(share, Real) or not 0 <= share < 1:
         raise ValueError(f"test_share must be 0 or more and less than 1, got {share!r}.")
     if share == 0:
         return rows, None
@@ -175,9 +212,8 @@ def _scores(fitted: Any, reducer: Any, train: Rows, test: Rows, say: Say) -> lis
     scores = []
     for done, (name, (n_columns, scored)) in enumerate(ways.items()):
         say("scores", done, len(ways))
-        with remarks() as said:
-            value = scored(train, test)
-        scores.append(Score(name, float(n_columns), value, note="; ".join(said)))
+        value = scored(train, test)
+        scores.append(Score(name, float(n_columns), value.score, note=value.note))
     say("scores", len(ways), len(ways))
     return scores
 
@@ -188,13 +224,17 @@ def _path(reducer: Any, train: Rows, splitting: dict[str, Any], tell: Tell) -> T
         return None
     n_rows, n_features = train.X.shape
     is_large = n_features > MANY_FEATURES or n_rows * n_features > MANY_NUMBERS
-    with remarks():
+    # Folds of fewer rows have no R2, and training sets of fewer no noise to tell.
+    n_folds = min(3 if is_large else 5, n_rows // FEWEST_IN_FOLD)
+    if n_folds < 2:
+        return None
+    with quiet():
         return tolerance_path(
             train.X,
             train.y,
             estimator=reducer,
             n_tolerances=12 if is_large else 30,
-            cv=folds(train.y, 3 if is_large else 5, **splitting),
+            cv=folds(train.y, n_folds, **splitting),
             sample_weight=train.weights,
             progress=tell,
         )

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 # Enough of a text to recognise it by, and of a path, and of a reason.
-SHOWN, SHOWN_PATH, SHOWN_REASON = 40, 80, 100
+SHOWN, SHOWN_PATH, SHOWN_REASON = 40, 80, 80
 DAMAGED = "it is damaged or cut off, get it again"
 
 

@@ -121,7 +121,7 @@ def check_limits(frame: polars.DataFrame) -> None:
                 f"Excel has no cells for column {shown(series.name)} ({kind.lower()}): drop it, or "
                 "write Parquet."
             )
-        if kind == "String" and (series.str.len_chars() > MOST_LETTERS).any():
+        if kind == "String" and (series.alias("text").str.len_chars() > MOST_LETTERS).any():
             raise TableError(
                 f"Excel holds {MOST_LETTERS:,} letters in a cell, and column {shown(series.name)} "
                 "has longer text: drop it, or write Parquet."

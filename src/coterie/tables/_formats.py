@@ -31,6 +31,7 @@ SUFFIXES = {
 # Names people use for the same thing.
 ALSO = {"arrow": "feather", "ipc": "feather", "ndjson": "jsonl", "xlsx": "excel", "xls": "excel"}
 PACKED = (".gz", ".bz2", ".xz", ".zst")
+KNOWN_SUFFIXES = (*SUFFIXES, *PACKED)
 BEGINNINGS = (
     (b"PAR1", "parquet"),
     (b"ARROW1", "feather"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from coterie.tables._errors import TableError, guarded, reason_of
@@ -25,11 +26,24 @@ def json_table(content: bytes, where: str) -> polars.DataFrame:
     read = pl.read_json if is_list else pl.read_ndjson
     try:
         with guarded(where, "no JSON"):
-            return read(io.BytesIO(content), infer_schema_length=None)
+            frame = read(io.BytesIO(content), infer_schema_length=None)
+            rows = json.loads(content) if is_list else map(json.loads, content.splitlines())
+            return frame.select(pl.nth(_in_order(frame.columns, rows)))
     except TableError:
         rows = _whole(content, where) if is_list else _lines(content, where)
     with guarded(f"{where} holds values that no columns can hold", ROWS):
         return pl.DataFrame(rows, infer_schema_length=None, strict=False)
+
+
+def _in_order(names: list[str], rows: Iterable[dict[str, Any]]) -> list[int]:
+    """Places of the names in the order in which they first come, which polars does not keep."""
+    places = {name: place for place, name in enumerate(names)}
+    order: dict[int, None] = {}
+    for row in rows:
+        order.update(dict.fromkeys(places[name] for name in row))
+        if len(order) == len(names):
+            break
+    return list(order)
 
 
 def _whole(content: bytes, where: str) -> list[dict[str, Any]]:

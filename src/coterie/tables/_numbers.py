@@ -80,7 +80,7 @@ def _check_kinds(frame: polars.DataFrame, columns: Sequence[str], what: str) -> 
     odd = [name for name in columns if _kind(schema[name]) != "numbers"]
     if not odd:
         return
-    series = frame[odd[0]]
+    series = frame.get_column(odd[0]).alias("odd")
     example, advice = _example(series), [_advice(series)]
     if what == "feature":
         advice = [_drop(odd), *advice]

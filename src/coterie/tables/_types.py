@@ -37,6 +37,18 @@ def typed(frame: polars.DataFrame, *, decimal: str | None, where: str) -> polars
     >>> typed(frame, decimal=".", where="x.csv").rows()
     [(1, 'NA', True), (None, 'x', False)]
     """
+    # By number, as polars takes a name such as ^a$ for a pattern.
+    names = frame.columns
+    numbered = frame.clone()
+    numbered.columns = [str(place) for place in range(len(names))]
+    made = _typed(numbered, names, decimal=decimal, where=where)
+    made.columns = names
+    return made
+
+
+def _typed(
+    frame: polars.DataFrame, names: list[str], *, decimal: str | None, where: str
+) -> polars.DataFrame:
     pl = library("polars")
     texts = [series for series in frame if series.dtype == pl.String]
     points: dict[str, polars.Series] = {}
@@ -49,7 +61,7 @@ def typed(frame: polars.DataFrame, *, decimal: str | None, where: str) -> polars
         elif (found := _truths(series)) is not None:
             points[series.name] = found
     if decimal is None:
-        _check_one_decimal(frame, points, commas, where)
+        _check_one_decimal(frame, names, points, commas, where)
     return frame.with_columns([*points.values(), *commas.values()])
 
 
@@ -110,6 +122,7 @@ def _true_or_false(text: polars.Series) -> polars.Series | None:
 
 def _check_one_decimal(
     frame: polars.DataFrame,
+    names: list[str],
     points: dict[str, polars.Series],
     commas: dict[str, polars.Series],
     where: str,
@@ -117,9 +130,11 @@ def _check_one_decimal(
     """Raise where some columns have decimal commas and others decimal points."""
     if not commas:
         return
-    for name in points:
-        if frame[name].str.contains(r"\d\.|\.\d").any():
+    comma = shown(names[int(next(iter(commas)))])
+    for place in points:
+        if frame[place].str.contains(r"\d\.|\.\d").any():
             raise TableError(
-                f"{where} has decimal commas in column {shown(next(iter(commas)))} and points in "
-                f"column {shown(name)}: pass --decimal , or --decimal . to say which are numbers."
+                f"{where} has decimal commas in column {comma} and points in column "
+                f"{shown(names[int(place)])}: pass --decimal , or --decimal . to say which are "
+                "numbers."
             )

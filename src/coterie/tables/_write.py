@@ -97,7 +97,7 @@ def _check_writable(frame: polars.DataFrame, kind: str) -> None:
 
 def _check_finite(frame: polars.DataFrame, kind: str) -> None:
     for series in frame:
-        if series.dtype.is_float() and series.is_infinite().any():
+        if series.dtype.is_float() and series.alias("floats").is_infinite().any():
             raise TableError(
                 f"Column {shown(series.name)} has infinite values, and {NOUNS[kind]} has none: "
                 "write CSV or Parquet."

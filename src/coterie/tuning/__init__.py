@@ -1,6 +1,13 @@
 """Which tolerance? The curve from tolerance to score, and reducers that choose on it."""
 
-from coterie.tuning._models import coefficients, fitted_model, outputs_of, plain_model
+from coterie.tuning._models import (
+    coefficients,
+    fitted_model,
+    metric_of,
+    outputs_of,
+    plain_model,
+    stopped_early,
+)
 from coterie.tuning._path import TolerancePath, tolerance_path
 from coterie.tuning._reducers import GenLinCFACV, NonLinCFACV
 
@@ -10,7 +17,9 @@ __all__ = [
     "TolerancePath",
     "coefficients",
     "fitted_model",
+    "metric_of",
     "outputs_of",
     "plain_model",
+    "stopped_early",
     "tolerance_path",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from coterie.estimators._targets import is_text
@@ -59,6 +60,25 @@ def fitted_model(model: Any, Z: Any, y: Any, weights: Any) -> Any:
     return model.fit(Z, y, **{f"{name}__sample_weight": weights for name in taking})
 
 
+def metric_of(model: Any) -> str:
+    """What a plain model's own score is."""
+    from sklearn.linear_model import LinearRegression
+    from sklearn.multioutput import MultiOutputRegressor
+
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if is_classifier(last):
+        return "accuracy"
+    is_r2 = isinstance(last, LinearRegression | MultiOutputRegressor)
+    return "R2" if is_r2 else "share of deviance explained"
+
+
+def stopped_early(model: Any) -> bool:
+    """Whether a solver of a plain model used all the steps it had."""
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    each = getattr(last, "estimators_", None) or [last]
+    return any(np.max(one.n_iter_) >= one.max_iter for one in each if hasattr(one, "n_iter_"))
+
+
 def coefficients(model: Any) -> FloatArray:
     """Coefficients of a fitted plain model for the columns it was given, a row for each output."""
     steps = [model] if not hasattr(model, "steps") else [step for _, step in model.steps]
@@ -74,10 +94,9 @@ def outputs_of(model: Any, targets: list[str]) -> list[str]:
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     if not hasattr(last, "classes_"):
         return targets
-    several = isinstance(last.classes_, list)
-    classes = last.classes_ if several else [last.classes_]
+    classes = last.classes_ if isinstance(last.classes_, list) else [last.classes_]
     return [
-        f"{target} = {one}" if several else str(one)
+        f"{target} = {one:g}" if isinstance(one, float) else f"{target} = {one}"
         for target, labels in zip(targets, classes, strict=True)
         # Of two classes the second is predicted, or not.
         for one in (labels[1:] if len(labels) == 2 else labels)

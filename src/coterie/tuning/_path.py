@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from threadpoolctl import threadpool_limits
 
 from coterie.estimators import GenLinCFA, NonLinCFA
@@ -21,7 +21,7 @@ from coterie.estimators._rows import Given
 from coterie.estimators._splits import checked_cv
 from coterie.fields import rows_first
 from coterie.grouping import is_light
-from coterie.progress import Tell, followed
+from coterie.progress import Tell, followed, in_parallel
 from coterie.tuning._models import fitted_model, plain_model
 from coterie.values import FloatArray, IntArray, Partition, trace_of
 
@@ -254,10 +254,9 @@ def tolerance_path(
     known = _found(whole, count) if chosen is None else [(t, whole.grouped(t)) for t in chosen]
     at, partitions = np.array([t for t, _ in known]), [partition for _, partition in known]
     splits = _splits(whole.model, cv, X, y, groups)
-    folds = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_fold_scores)(reducer, at, scorer, X, y, given, split) for split in splits
-    )
-    cv_scores = np.column_stack(list(followed(progress, len(splits), "folds")(folds)))
+    tasks = (delayed(_fold_scores)(reducer, at, scorer, X, y, given, split) for split in splits)
+    folds = followed(progress, len(splits), "folds")(in_parallel(tasks, n_jobs, progress))
+    cv_scores = np.column_stack(list(folds))
     return TolerancePath(
         tolerances=at,
         n_groups=np.array([len(partition.groups) for partition in partitions]),

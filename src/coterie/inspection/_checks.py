@@ -1,0 +1,53 @@
+"""What users give, checked at the door."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from coterie.estimators._base import Reducer
+from coterie.values import FloatArray
+
+
+def check_reducer(reducer: Any, name: str = "reducer") -> None:
+    """Raise where this is no reducer of ours."""
+    if isinstance(reducer, type):
+        kind = reducer.__name__
+        raise TypeError(f"{name} must be an instance, got the class {kind}: write {kind}().")
+    if not isinstance(reducer, Reducer):
+        hint = " Take it out of the pipeline first." if hasattr(reducer, "steps") else ""
+        raise TypeError(
+            f"{name} must be a reducer such as NonLinCFA(), got {type(reducer).__name__}.{hint}"
+        )
+
+
+def check_fitted_reducer(reducer: Any) -> None:
+    """Raise where this is no reducer of ours, or is not fitted."""
+    check_reducer(reducer)
+    check_is_fitted(reducer)
+
+
+def checked_places(name: str, values: Any, shape: tuple[int, ...]) -> FloatArray | None:
+    """Finite numbers of this shape, or None for None."""
+    if values is None:
+        return None
+    places = np.asarray(values, dtype=np.float64)
+    if places.shape != shape:
+        raise ValueError(f"{name} must be of shape {shape}, got {places.shape}.")
+    if not np.isfinite(places).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity.")
+    return places
+
+
+def checked_row_weights(weights: Any, n_rows: int) -> FloatArray | None:
+    """How often each row counts, or None for once."""
+    if weights is None:
+        return None
+    checked = np.asarray(weights, dtype=np.float64)
+    if checked.shape != (n_rows,):
+        raise ValueError(f"sample_weight must be of shape ({n_rows},), got {checked.shape}.")
+    if not (np.isfinite(checked).all() and (checked >= 0).all() and checked.any()):
+        raise ValueError("sample_weight must be 0 or more, finite, and not 0 in every row.")
+    return checked
