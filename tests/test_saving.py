@@ -49,6 +49,7 @@ from coterie import (
 )
 from coterie.aggregations import AGGREGATIONS
 from coterie.families import FAMILIES, Family, negative_binomial
+from coterie.inspection import report_html
 from coterie.saving import load_summary, save_with_summary
 from coterie.values import in_order_of_joining
 
@@ -833,6 +834,15 @@ def test_what_is_wrong_is_said_by_place(documents, tmp_path, changes, sentence):
 
 
 WIDE = ["a" * 2**15] + [""] * (2**15 - 1)
+# One value on each of many diagonals, each of which would be kept whole.
+MANY = 6000
+DIAGONALS = {
+    "is": "graph",
+    "kind": "dia_array",
+    "starts": [0, *([MANY] * MANY)],
+    "columns": list(range(MANY)),
+    "values": {"is": "array", "dtype": "bool", "shape": [MANY], "values": [True] * MANY},
+}
 
 
 @pytest.mark.parametrize(
@@ -843,6 +853,7 @@ WIDE = ["a" * 2**15] + [""] * (2**15 - 1)
         {"parameters__keep": {"is": "range", "values": [0, 2**60, 1]}},
         {"parameters__connectivity__starts": [0, 10**12]},
         {"parameters__cv__parameters__n_splits": 10**12},
+        {"parameters__connectivity": DIAGONALS},
     ],
     ids=lambda changes: next(iter(changes)),
 )
@@ -896,6 +907,7 @@ GOLDEN = {
     # 0.6 (1 - 1) + 0.8 (2 - 1) and 0.6 (4 - 2) + 0.8 (8 - 3)
     "principal": (["principal(warm, mild)", "principal(dry, arid)"], [0.8, 5.2]),
     "tuned": (["mean(warm, mild)", "mean(dry, arid)"], [1.5, 6.0]),
+    "told": (["mean(warm, mild)", "mean(dry, arid)"], [1.5, 6.0]),
 }
 
 
@@ -908,6 +920,19 @@ def test_models_saved_long_ago_still_load(name):
     np.testing.assert_allclose(reducer.transform(row), [values], rtol=1e-15)
     assert reducer.labels_.tolist() == [0, 0, 1, 1]
     assert len(reducer.trace_) > 0
+
+
+def test_summaries_told_long_ago_are_still_told():
+    told = load_summary(MODELS / "told.json")
+    assert told.title == "Heath fires"
+    assert told.features == ["warm", "mild", "dry", "arid"]
+    assert [group.name for group in told.groups] == ["mean(warm, mild)", "mean(dry, arid)"]
+    assert told.outputs == ["burnt"]
+    assert [score.name for score in told.scores] == ["coterie", "all columns", "PCA"]
+    assert told.spectrum.positions == [1.0, 2.0, 3.0, 4.0]
+    assert (told.map.up, told.map.across) == ([0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0])
+    assert len(told.path.tolerances) == len(told.path.labels) == 30
+    assert "Heath fires" in report_html(told)
 
 
 def test_all_old_models_are_known():

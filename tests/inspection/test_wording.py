@@ -1,5 +1,7 @@
 """The page says what happened to the score, above all when it was not kept."""
 
+from dataclasses import replace
+
 import pytest
 from inspection.summaries import scores, summary_of
 
@@ -61,3 +63,18 @@ def test_a_missing_score_is_no_sentence():
     assert scores_sentence(summary) == ""
     assert "could not be computed" in no_score_sentence(summary)
     assert "no score" in no_score_sentence(summary_of())
+
+
+def test_a_score_below_0_counts_as_0():
+    known = [Score("coterie", 6, 0.434), Score("all columns", 3450, -1e6)]
+    summary = replace(summary_of(8, 2), scores=known, metric="R2")
+    assert "the score rose by 0.434" in answer(summary)
+    assert "below 0 with all 3,450" in scores_sentence(summary)
+    both = [Score("coterie", 6, -0.2), Score("all columns", 3450, -3.0)]
+    assert change_of_score(both) == ""
+
+
+def test_accuracy_is_told_in_rows():
+    known = [Score("coterie", 2, 0.8), Score("all columns", 9, 0.9)]
+    summary = replace(summary_of(9, 2), scores=known, metric="accuracy", n_test_rows=10)
+    assert answer(summary).endswith("the score fell by 0.100, which is 1 row of 10.")

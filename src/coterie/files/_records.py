@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -39,8 +39,9 @@ def plain_record(value: Any) -> Any:
 def record_in(entry: Entry, kind: type[T]) -> T:
     """The dataclass of this kind that stands in a document.
 
-    Fields are int, float, str, bool, another dataclass, a list or a dict of those, or None.
-    What a kind refuses by a ValueError of its own is unreadable here.
+    Fields are int, float, str, bool, another dataclass, a list or a dict of those, or None. One
+    that has a default may be missing, so that old files can be read. What a kind refuses by a
+    ValueError of its own is unreadable here.
     """
     try:
         return _of(entry, kind)
@@ -61,8 +62,19 @@ def _of(entry: Entry, hint: Any) -> Any:
     if isinstance(hint, type) and is_dataclass(hint):
         hints = _hints(hint)
         entry.names(hints)
-        return hint(**{name: _of(entry[name], one) for name, one in hints.items()})
+        known = [name for name in hints if not _may_lack(hint, name, entry)]
+        return hint(**{name: _of(entry[name], hints[name]) for name in known})
     return SINGLE[hint](entry)
+
+
+def _may_lack(kind: Any, name: str, entry: Entry) -> bool:
+    """Whether a field is missing that has a default, as files have it that are older than it."""
+    return entry.get(name) is None and name in _defaults(kind)
+
+
+@cache
+def _defaults(kind: Any) -> set[str]:
+    return {one.name for one in fields(kind) if one.default is not MISSING}
 
 
 @cache

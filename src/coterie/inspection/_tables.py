@@ -47,7 +47,8 @@ def scores_table(summary: Summary) -> str:
 
 def _span(scores: list[Score]) -> tuple[float, float]:
     """Ends of the axis: all scores and their errors, and never so near that noise looks large."""
-    finite = [one for one in scores if math.isfinite(one.score)]
+    # One that is worse than guessing would make all others look the same.
+    finite = [one for one in scores if math.isfinite(one.score) and one.score >= 0]
     ends = [one.score + sign * _error(one) for one in finite for sign in (-1, 1)] or [0.0, 1.0]
     short = max(NARROWEST - (max(ends) - min(ends)), 0.0)
     high = max(ends) + short / 2
@@ -73,7 +74,7 @@ def _score_row(score: Score, low: float, high: float) -> list[str]:
         isolated(score.name) + remark,
         escaped(count(score.n_columns)),
         _with_error(score.score, score.std_error),
-        dot(*places) if math.isfinite(score.score) else "",
+        dot(*places) if math.isfinite(score.score) and score.score >= 0 else "",
     ]
 
 

@@ -8,7 +8,7 @@ from coterie.inspection._markup import count, counted, decimal
 from coterie.inspection._summary import Score, Summary
 
 ALL = "all columns"
-# A difference that two digits do not show; of larger scores, the same share.
+# A difference that two digits do not show.
 SAME = 0.005
 # Further scores stand in the table.
 MOST_SPOKEN = 4
@@ -37,6 +37,8 @@ def became(summary: Summary) -> str:
 def change_of_score(scores: list[Score]) -> str:
     """Whether the score was kept, and how much it changed if not; nothing if that is not known.
 
+    A score below 0 is worse than guessing the mean, however far below it is, and counts as 0.
+
     Examples
     --------
     >>> change_of_score([Score("coterie", 7, 0.868), Score("all columns", 100, 0.865)])
@@ -47,9 +49,9 @@ def change_of_score(scores: list[Score]) -> str:
     whole = next((score for score in scores[1:] if score.name == ALL), None)
     if whole is None or not (math.isfinite(whole.score) and math.isfinite(scores[0].score)):
         return ""
-    gain = scores[0].score - whole.score
-    if abs(gain) <= SAME * max(1.0, abs(whole.score)):
-        return "the score was kept"
+    gain = max(scores[0].score, 0.0) - max(whole.score, 0.0)
+    if abs(gain) <= SAME:
+        return "the score was kept" if max(scores[0].score, whole.score) > 0 else ""
     return f"the score {'rose' if gain > 0 else 'fell'} by {decimal(abs(gain))}"
 
 
@@ -67,9 +69,13 @@ def scores_sentence(summary: Summary) -> str:
     spoken = [one for one in summary.scores[:MOST_SPOKEN] if math.isfinite(one.score)]
     if not spoken or spoken[0] is not summary.scores[0]:
         return ""
-    parts = [f"{decimal(one.score)} {_behind(one, place)}" for place, one in enumerate(spoken)]
+    parts = [f"{_value(one)} {_behind(one, place)}" for place, one in enumerate(spoken)]
     metric = metric_words(summary.metric)
     return f"{metric[:1].upper()}{metric[1:]}{_on_rows(summary)}: {', '.join(parts)}."
+
+
+def _value(score: Score) -> str:
+    return "below 0" if score.score < 0 else decimal(score.score)
 
 
 def _on_rows(summary: Summary) -> str:
