@@ -73,7 +73,7 @@ def report(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as browsers:
         subprocess.run([sys.executable, "-m", "coterie", "demo", "-q", "-o", folder], check=True)
         browser = browsers.chromium.launch(executable_path=shutil.which("chromium"))
-        page = browser.new_page(viewport={"width": 900, "height": 1760}, color_scheme="light")
+        page = browser.new_page(viewport={"width": 900, "height": 1910}, color_scheme="light")
         page.goto(Path(folder, "report.html").as_uri())
         page.get_by_role("button", name="Best score").click()
         page.mouse.move(0, 0)
