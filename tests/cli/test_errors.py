@@ -237,6 +237,21 @@ def test_a_stop_that_a_library_swallows_comes_again(run, data, monkeypatch):
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_compilers_end_before_a_stop(run, data, monkeypatch):
+    """What is raised inside a compiler may end the process, so the stop waits for it."""
+    scope = {"__name__": "numba.inside", "signal": signal}
+    exec("def work():\n    signal.raise_signal(signal.SIGINT)\n    return 'done'", scope)
+    ended = []
+
+    def compiling(*_, **__):
+        ended.append(scope["work"]())
+        time.sleep(30)
+
+    monkeypatch.setattr("coterie.cli._commands.study", compiling)
+    assert one_line(run("fit", data, "-t", "y", "-q"), INTERRUPTED) == "coterie: stopped.\n"
+    assert ended == ["done"]
+
+
 def test_errors_have_codes():
     assert outcome_of(MemoryError())[0] == INPUT
     assert outcome_of(OSError(28, "No space left on device", "x.csv")) == (

@@ -7,15 +7,17 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from types import FrameType
+from typing import Any
 
 # Seconds after which a stop is asked for again.
 AGAIN = 0.3
+COMPILERS = ("numba", "llvmlite")
 
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Ask again and again to stop, since compilers swallow what is raised inside a call-back."""
+    """Ask again and again to stop: compilers must end first, and others may not have heard."""
     has_alarms = hasattr(signal, "setitimer")
     if not has_alarms or threading.current_thread() is not threading.main_thread():
         yield
@@ -31,9 +33,19 @@ def stoppable() -> Iterator[None]:
             signal.signal(one, handler)
 
 
-def _stop(*_: Any) -> NoReturn:
+def _stop(_: int, frame: FrameType | None) -> None:
     signal.setitimer(signal.ITIMER_REAL, AGAIN)
-    raise KeyboardInterrupt
+    if not _is_compiling(frame):
+        raise KeyboardInterrupt
+
+
+def _is_compiling(frame: FrameType | None) -> bool:
+    """Whether a compiler is at work, which does not survive what is raised inside its calls."""
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] in COMPILERS:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _unless_stopped(swallowed: Any) -> None:
