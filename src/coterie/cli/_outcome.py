@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import click
 import numpy as np
 
-from coterie.cli._stopping import stoppable
+from coterie.cli._stopping import INTERRUPTED, stoppable
 
 AS_JSON = "coterie.as_json"
 LONGEST = 300
@@ -29,7 +29,7 @@ FLAGS = {
     "cv must": "--folds must",
 }
 # Documented in docs/command-line.md.
-DONE, BUG, USAGE, INPUT, OUTPUT, INTERRUPTED = 0, 1, 2, 3, 4, 130
+DONE, BUG, USAGE, INPUT, OUTPUT = 0, 1, 2, 3, 4
 
 
 class Group(click.Group):

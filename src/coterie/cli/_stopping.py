@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -12,6 +13,7 @@ from typing import Any
 
 # Seconds after which a stop is asked for again.
 AGAIN = 0.3
+INTERRUPTED = 130
 COMPILERS = ("numba", "llvmlite")
 
 
@@ -22,7 +24,8 @@ def stoppable() -> Iterator[None]:
     if not has_alarms or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {one: signal.signal(one, _stop) for one in (signal.SIGINT, signal.SIGALRM)}
+    stop = _Stop()
+    before = {one: signal.signal(one, stop) for one in (signal.SIGINT, signal.SIGALRM)}
     hook, sys.unraisablehook = sys.unraisablehook, _unless_stopped
     try:
         yield
@@ -33,10 +36,20 @@ def stoppable() -> Iterator[None]:
             signal.signal(one, handler)
 
 
-def _stop(_: int, frame: FrameType | None) -> None:
-    signal.setitimer(signal.ITIMER_REAL, AGAIN)
-    if not _is_compiling(frame):
-        raise KeyboardInterrupt
+class _Stop:
+    """What happens at Ctrl-C: a stop, once no compiler is at work; a second one does not wait."""
+
+    def __init__(self) -> None:
+        self.n_pressed = 0
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.n_pressed += number == signal.SIGINT
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+        if not _is_compiling(frame):
+            raise KeyboardInterrupt
+        if self.n_pressed > 1:
+            os.write(2, b"coterie: stopped.\n")
+            os._exit(INTERRUPTED)
 
 
 def _is_compiling(frame: FrameType | None) -> bool:
