@@ -10,9 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.aggregations import Extreme, Median, Norm, SumOfSquares
-from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.estimators._aggregates import LinearAggregates, PlainAggregates
-from coterie.tuning import GenLinCFACV, NonLinCFACV
+from coterie.tuning import REDUCERS
 from coterie.values import IntArray
 
 # Functions of numpy that ONNX has, to the last digits.
@@ -64,7 +63,7 @@ def to_onnx(model: Any) -> Any:
     except ImportError:
         raise ImportError('ONNX needs an extra: pip install "coterie[onnx]".') from None
     check_is_fitted(model)
-    for kind in (GenLinCFA, GenLinCFACV, LinCFA, MutualCFA, NonLinCFA, NonLinCFACV):
+    for kind in REDUCERS:
         skl2onnx.update_registered_converter(
             kind, f"Coterie{kind.__name__}", _shape, _convert, overwrite=True
         )

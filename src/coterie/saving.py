@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.estimators._functions import checked_functions
 from coterie.estimators._saved import FORMAT, VERSION, document_of, reducer_in
 from coterie.files import (
@@ -19,14 +18,11 @@ from coterie.files import (
     write_whole,
 )
 from coterie.inspection import Summary
-from coterie.tuning import GenLinCFACV, NonLinCFACV
+from coterie.tuning import REDUCERS
 
 T = TypeVar("T")
 # The only classes that a file can ask for.
-REDUCERS = {
-    kind.__name__: kind
-    for kind in (GenLinCFA, GenLinCFACV, LinCFA, MutualCFA, NonLinCFA, NonLinCFACV)
-}
+KINDS = {kind.__name__: kind for kind in REDUCERS}
 
 
 def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = None) -> Any:
@@ -113,5 +109,5 @@ def _check_format(document: Entry) -> None:
 
 def _reducer_in(document: Entry, functions: Mapping[str, Any]) -> Any:
     _check_format(document)
-    kind = REDUCERS[document["reducer"].word([*REDUCERS])]
+    kind = KINDS[document["reducer"].word([*KINDS])]
     return reducer_in(document, kind, functions)

@@ -179,9 +179,9 @@ def test_what_does_not_fit_is_refused(fit):
         coterie.summarise(LinearRegression().fit(X, y))
     with pytest.raises(ValueError, match="positions need X"):
         coterie.summarise(reducer, positions=range(14))
-    with pytest.raises(ValueError, match=r"sample_weight must be of shape \(200,\), got \(3,\)"):
+    with pytest.raises(ValueError, match=r"sample_weight must have shape \(200,\), got \(3,\)"):
         coterie.summarise(reducer, X, y, sample_weight=[1, 2, 3])
-    with pytest.raises(ValueError, match="not 0 in every row"):
+    with pytest.raises(ValueError, match="sample_weight is zero in all rows but 0"):
         coterie.summarise(reducer, X, y, sample_weight=np.zeros(200))
     with pytest.raises(ValueError, match=r"targets must name 1, got \['a', 'b'\]"):
         coterie.summarise(reducer, X, y, targets=["a", "b"])

@@ -186,8 +186,12 @@ WRONG = {
     ),
     "a model": ({"estimator": LinearRegression()}, TypeError, "must be a reducer"),
     "a class": ({"estimator": NonLinCFA}, TypeError, r"write NonLinCFA\(\)"),
-    "weights": ({"sample_weight": np.ones(3)}, ValueError, "sample_weight must be of shape"),
-    "no weight": ({"sample_weight": np.zeros(160)}, ValueError, "not 0 in every row"),
+    "weights": ({"sample_weight": np.ones(3)}, ValueError, "sample_weight must have shape"),
+    "no weight": (
+        {"sample_weight": np.zeros(160)},
+        ValueError,
+        "sample_weight is zero in all rows but 0",
+    ),
     "negative": ({"sample_weight": -np.ones(160)}, ValueError, "0 or more"),
 }
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.cli._options import Columns, Source
+from coterie.inspection import counted
 from coterie.studies import Task, task_of
 from coterie.tables import TableError, near, numbers_of, read_table
 from coterie.values import FloatArray
@@ -132,10 +133,6 @@ def _listed(names: Sequence[str], most: int = 6) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def _rows(frame: polars.DataFrame, columns: Columns) -> tuple[polars.DataFrame, list[str]]:
     """Rows that have a target, in order of time if that is known."""
     targets = [_column(frame, name) for name in columns.target]
@@ -143,16 +140,16 @@ def _rows(frame: polars.DataFrame, columns: Columns) -> tuple[polars.DataFrame, 
     notes = []
     if missing.any() and not columns.skip_gaps:
         raise TableError(
-            f"Target {_listed(columns.target)} lacks {_counted(int(missing.sum()), 'value')}, the "
+            f"Target {_listed(columns.target)} lacks {counted(int(missing.sum()), 'value')}, the "
             f"first in row {int(missing.argmax()) + 1}: fill in, or leave such rows out with "
             "--skip-gaps."
         )
     if missing.any():
-        notes.append(f"Left out: {_counted(int(missing.sum()), 'row')} without a target.")
+        notes.append(f"Left out: {counted(int(missing.sum()), 'row')} without a target.")
         frame = frame[np.flatnonzero(~missing)]
     if frame.height < 4:
         raise TableError(
-            f"There are {_counted(frame.height, 'row')} with a target; 4 or more are needed."
+            f"There are {counted(frame.height, 'row')} with a target; 4 or more are needed."
         )
     if columns.time is not None:
         frame = frame[_order(_column(frame, columns.time), columns.time)]

@@ -11,11 +11,10 @@ from coterie.cli._options import Columns, Method
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.neighbours import coordinates_to_graph
 from coterie.places import axis_in, plane_in
-from coterie.studies import reducer_for
+from coterie.studies import FAMILY_OF, reducer_for
 from coterie.tables import TableError
 
 METHODS = {"nonlin": NonLinCFA, "genlin": GenLinCFA, "lin": LinCFA, "mutual": MutualCFA}
-FAMILIES = {"regression": "gaussian", "classes": "bernoulli", "counts": "poisson"}
 
 
 def reducer_of(method: Method, columns: Columns, chosen: Chosen) -> Any:
@@ -28,7 +27,7 @@ def reducer_of(method: Method, columns: Columns, chosen: Chosen) -> Any:
         reducer = METHODS["genlin" if method.method == "auto" else method.method]()
     known = reducer.get_params(deep=False)
     if "family" in known:
-        reducer.set_params(family=method.family or FAMILIES[task])
+        reducer.set_params(family=method.family or FAMILY_OF[task])
     elif task == "classes" and not isinstance(reducer, MutualCFA):
         raise TableError(
             f"--method {method.method} is for numbers: say --task regression, or use genlin."

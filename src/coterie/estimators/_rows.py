@@ -62,7 +62,7 @@ def checked_rows(given: Given, X: Any, y: Any) -> Rows:
     if y is not None:
         check_consistent_length(X, y, given.groups)
     n_samples = X.shape[0] if hasattr(X, "shape") else len(np.asarray(X))
-    weights = _checked_weights(given.sample_weight, n_samples)
+    weights = checked_weights(given.sample_weight, n_samples)
     rows = Rows(n_samples, groups=given.groups)
     if weights is not None and (weights == 0).any():
         rows = Rows(n_samples, np.flatnonzero(weights))
@@ -91,7 +91,8 @@ def _checked_numbers(
     return numbers
 
 
-def _checked_weights(sample_weight: Any, n_samples: int) -> FloatArray | None:
+def checked_weights(sample_weight: Any, n_samples: int) -> FloatArray | None:
+    """How often each row counts; None for once."""
     if sample_weight is None:
         return None
     weights = _checked_numbers("sample_weight", sample_weight, n_samples)

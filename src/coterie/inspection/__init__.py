@@ -4,10 +4,10 @@ from coterie.inspection._checks import (
     check_fitted_reducer,
     check_reducer,
     checked_places,
-    checked_row_weights,
 )
 from coterie.inspection._likeness import correlations
 from coterie.inspection._made import summarise
+from coterie.inspection._markup import counted
 from coterie.inspection._report import report_html, write_report
 from coterie.inspection._standardised import Standardised
 from coterie.inspection._summary import (
@@ -20,9 +20,10 @@ from coterie.inspection._summary import (
     Spectrum,
     Summary,
 )
-from coterie.inspection._wording import answer, scores_sentence
+from coterie.inspection._wording import ALL, answer, scores_sentence
 
 __all__ = [
+    "ALL",
     "Correlation",
     "Group",
     "Map",
@@ -36,8 +37,8 @@ __all__ = [
     "check_fitted_reducer",
     "check_reducer",
     "checked_places",
-    "checked_row_weights",
     "correlations",
+    "counted",
     "report_html",
     "scores_sentence",
     "summarise",

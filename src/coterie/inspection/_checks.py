@@ -39,15 +39,3 @@ def checked_places(name: str, values: Any, shape: tuple[int, ...]) -> FloatArray
     if not np.isfinite(places).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity.")
     return places
-
-
-def checked_row_weights(weights: Any, n_rows: int) -> FloatArray | None:
-    """How often each row counts, or None for once."""
-    if weights is None:
-        return None
-    checked = np.asarray(weights, dtype=np.float64)
-    if checked.shape != (n_rows,):
-        raise ValueError(f"sample_weight must be of shape ({n_rows},), got {checked.shape}.")
-    if not (np.isfinite(checked).all() and (checked >= 0).all() and checked.any()):
-        raise ValueError("sample_weight must be 0 or more, finite, and not 0 in every row.")
-    return checked

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from coterie.inspection._checks import check_fitted_reducer, checked_places, checked_row_weights
+from coterie.estimators._rows import checked_weights
+from coterie.inspection._checks import check_fitted_reducer, checked_places
 from coterie.inspection._likeness import correlation, likeness, weakest
 from coterie.inspection._standardised import Standardised
 from coterie.inspection._summary import Group, Merge, PathSummary, Score, Summary
@@ -105,7 +106,7 @@ def summarise(
         at = checked_places("coordinates", coordinates, (len(names), 2))
         return replace(summary, map=place(names, at))
     columns, aggregates = _columns(reducer, X)
-    weights = checked_row_weights(sample_weight, columns.shape[0])
+    weights = checked_weights(sample_weight, columns.shape[0])
     summary = _with_columns(summary, columns, aggregates, weights, positions, coordinates)
     if y is None:
         return summary
@@ -283,7 +284,7 @@ def _with_weights(
     target = np.asarray(y)
     target = target.ravel() if target.ndim == 2 and target.shape[1] == 1 else target
     model = _model_behind(reducer, aggregates, target, weights)
-    rows = np.atleast_2d(coefficients(model))
+    rows = coefficients(model)
     n_targets = 1 if target.ndim == 1 else target.shape[1]
     names = summary.targets
     if names == ["target"] and n_targets > 1:

@@ -2,6 +2,6 @@
 
 from coterie.studies._compare import Comparison, compare
 from coterie.studies._study import Study, study
-from coterie.studies._tasks import Task, reducer_for, task_of
+from coterie.studies._tasks import FAMILY_OF, Task, reducer_for, task_of
 
-__all__ = ["Comparison", "Study", "Task", "compare", "reducer_for", "study", "task_of"]
+__all__ = ["FAMILY_OF", "Comparison", "Study", "Task", "compare", "reducer_for", "study", "task_of"]

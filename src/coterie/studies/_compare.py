@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.inspection import Score
+from coterie.inspection import ALL, Score
 from coterie.progress import Tell, followed
 from coterie.studies._rivals import RIVALS, Rival
 from coterie.studies._rows import Rows, folds
@@ -21,7 +21,7 @@ from coterie.tuning import metric_of, plain_model
 SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 # Folds on which it chooses.
 INNER_FOLDS = 3
-OURS, ALL = "coterie", "all columns"
+OURS = "coterie"
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,13 @@ def compare(
     rows = rows.named() if is_blind_to_classes(task, reducer) else rows
     rivals = [rival for rival in RIVALS if task in rival.tasks]
     _check_folds(cv, len(rows))
-    splits = folds(rows.y, cv, classes=task == "classes", by_time=by_time, seed=random_state)
-    inner = {"classes": task == "classes", "by_time": by_time, "seed": random_state}
-    steps = _each(rows, splits, reducer, rivals, inner)
+    splitting: dict[str, Any] = {
+        "classes": task == "classes",
+        "by_time": by_time,
+        "seed": random_state,
+    }
+    splits = folds(rows.y, cv, **splitting)
+    steps = _each(rows, splits, reducer, rivals, splitting)
     total = len(splits) * (2 + len(rivals))
     found = list(followed(progress, total, "fits")(steps))
     metric = metric_of(plain_model(reducer, rows.X, rows.y))
@@ -125,7 +129,7 @@ def _check_folds(cv: Any, n_rows: int) -> None:
 
 
 def _each(
-    rows: Rows, splits: Any, reducer: Any, rivals: Sequence[Rival], inner: Any
+    rows: Rows, splits: Any, reducer: Any, rivals: Sequence[Rival], splitting: Any
 ) -> Iterator[tuple[str, int, Scored]]:
     """Name, number of columns and score of each way on each fold."""
     for train, test in ((rows.of(train), rows.of(test)) for train, test in splits):
@@ -133,13 +137,13 @@ def _each(
         yield OURS, fitted.n_groups_, score_of(fitted, train, test)
         yield ALL, train.X.shape[1], score_behind([], reducer, train, test)
         for rival in rivals:
-            size = _chosen(rival, reducer, train, inner)
+            size = _chosen(rival, reducer, train, splitting)
             yield rival.name, size, score_behind(rival.steps(size), reducer, train, test)
 
 
-def _chosen(rival: Rival, reducer: Any, train: Rows, inner: Any) -> int:
+def _chosen(rival: Rival, reducer: Any, train: Rows, splitting: Any) -> int:
     """The number of columns with the best mean score on folds of the training rows."""
-    splits = folds(train.y, INNER_FOLDS, **inner)
+    splits = folds(train.y, INNER_FOLDS, **splitting)
     most = min(train.X.shape[1], min(len(rows) for rows, _ in splits) - 1)
     sizes = [size for size in SIZES if size <= most] or [1]
     parts = [(train.of(rows), train.of(others)) for rows, others in splits]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 
-from coterie.inspection import checked_row_weights
+from coterie.estimators._rows import checked_weights
 from coterie.values import IntArray, is_sparse
 
 
@@ -28,7 +28,7 @@ class Rows:
             kind = "a sparse array" if is_sparse(X) else f"shape {X.shape}"
             raise ValueError(f"X must be a dense table of rows and columns, got {kind}.")
         check_consistent_length(X, y)
-        return cls(X, np.asarray(y), checked_row_weights(weights, X.shape[0]))
+        return cls(X, np.asarray(y), checked_weights(weights, X.shape[0]))
 
     def named(self) -> Rows:
         """The same with classes that are text, which models cannot take for numbers."""

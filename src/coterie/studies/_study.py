@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from coterie.estimators import GenLinCFA, NonLinCFA
-from coterie.inspection import Score, Summary, summarise
+from coterie.inspection import ALL, Score, Summary, summarise
 from coterie.progress import Tell
 from coterie.resampling import Stability, stability
-from coterie.studies._compare import ALL, OURS
+from coterie.studies._compare import OURS
 from coterie.studies._rivals import PCA
 from coterie.studies._rows import Rows, folds, held_out
 from coterie.studies._scores import learned, quiet, score_behind, score_of

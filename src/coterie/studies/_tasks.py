@@ -9,11 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
+from coterie.estimators._checks import checked_word
 from coterie.inspection import check_reducer
 
 TaskName = Literal["regression", "classes", "counts"]
-TASKS = ("regression", "classes", "counts")
-BY_FAMILY: dict[str, TaskName] = {
+FAMILY_OF: dict[TaskName, str] = {
+    "regression": "gaussian",
+    "classes": "bernoulli",
+    "counts": "poisson",
+}
+TASK_OF: dict[str, TaskName] = {
     "bernoulli": "classes",
     "poisson": "counts",
     "negative_binomial": "counts",
@@ -94,8 +99,7 @@ def reducer_for(task: TaskName, **parameters: Any) -> Any:
     """The reducer that a task calls for."""
     if task == "regression":
         return NonLinCFA(**parameters)
-    family = {"classes": "bernoulli", "counts": "poisson"}[task]
-    return GenLinCFA(family=family, **parameters)
+    return GenLinCFA(family=FAMILY_OF[task], **parameters)
 
 
 def settled(task: str | None, y: Any, estimator: Any) -> tuple[TaskName, Any]:
@@ -106,9 +110,8 @@ def settled(task: str | None, y: Any, estimator: Any) -> tuple[TaskName, Any]:
     ValueError
         Where they contradict each other.
     """
-    if task is not None and task not in TASKS:
-        words = ", ".join(map(repr, TASKS))
-        raise ValueError(f"task must be one of {words} or None, got {task!r}.")
+    if task is not None:
+        checked_word("task", task, FAMILY_OF, " or None")
     if estimator is None:
         found = task_of(y).name if task is None else task
         return found, reducer_for(found)  # type: ignore[arg-type, return-value]
@@ -130,7 +133,7 @@ def _task_of_reducer(reducer: Any, y: Any) -> TaskName:
     family = getattr(reducer, "family", None)
     if family is not None:
         name = family if isinstance(family, str) else family.name.partition("(")[0]
-        return BY_FAMILY.get(name, "regression")
+        return TASK_OF.get(name, "regression")
     found = task_of(y)
     if isinstance(reducer, MutualCFA) or found.reason in ("text", "true or false"):
         return found.name

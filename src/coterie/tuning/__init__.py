@@ -9,9 +9,10 @@ from coterie.tuning._models import (
     stopped_early,
 )
 from coterie.tuning._path import TolerancePath, tolerance_path
-from coterie.tuning._reducers import GenLinCFACV, NonLinCFACV
+from coterie.tuning._reducers import REDUCERS, GenLinCFACV, NonLinCFACV
 
 __all__ = [
+    "REDUCERS",
     "GenLinCFACV",
     "NonLinCFACV",
     "TolerancePath",

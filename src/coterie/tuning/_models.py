@@ -60,12 +60,17 @@ def fitted_model(model: Any, Z: Any, y: Any, weights: Any) -> Any:
     return model.fit(Z, y, **{f"{name}__sample_weight": weights for name in taking})
 
 
+def _steps(model: Any) -> list[Any]:
+    """The steps of a pipeline, or the model alone."""
+    return [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+
+
 def metric_of(model: Any) -> str:
     """What a plain model's own score is."""
     from sklearn.linear_model import LinearRegression
     from sklearn.multioutput import MultiOutputRegressor
 
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    last = _steps(model)[-1]
     if is_classifier(last):
         return "accuracy"
     is_r2 = isinstance(last, LinearRegression | MultiOutputRegressor)
@@ -74,16 +79,15 @@ def metric_of(model: Any) -> str:
 
 def stopped_early(model: Any) -> bool:
     """Whether a solver of a plain model used all the steps it had."""
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    last = _steps(model)[-1]
     each = getattr(last, "estimators_", None) or [last]
     return any(np.max(one.n_iter_) >= one.max_iter for one in each if hasattr(one, "n_iter_"))
 
 
 def coefficients(model: Any) -> FloatArray:
     """Coefficients of a fitted plain model for the columns it was given, a row for each output."""
-    steps = [model] if not hasattr(model, "steps") else [step for _, step in model.steps]
-    last = steps[-1]
-    each = getattr(last, "estimators_", None) or [last]
+    steps = _steps(model)
+    each = getattr(steps[-1], "estimators_", None) or [steps[-1]]
     rows = np.vstack([np.atleast_2d(one.coef_) for one in each])
     scales = [step.scale_ for step in steps if getattr(step, "scale_", None) is not None]
     return rows / scales[0] if scales else rows
@@ -91,7 +95,7 @@ def coefficients(model: Any) -> FloatArray:
 
 def outputs_of(model: Any, targets: list[str]) -> list[str]:
     """What the rows of the coefficients predict: targets, or their classes."""
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    last = _steps(model)[-1]
     if not hasattr(last, "classes_"):
         return targets
     classes = last.classes_ if isinstance(last.classes_, list) else [last.classes_]

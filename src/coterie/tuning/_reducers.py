@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from coterie.criteria import Criterion
-from coterie.estimators import GenLinCFA, NonLinCFA
+from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.estimators._base import Reducer, SearchName
 from coterie.estimators._prepared import Prepared, Splits
 from coterie.estimators._rows import Given, Rows
@@ -420,3 +420,7 @@ class GenLinCFACV(TunedReducer):
     def _plain(self) -> GenLinCFA:
         tolerance = getattr(self, "tolerance_", 0.0)
         return GenLinCFA(tolerance, **self._shared_with(GenLinCFA))
+
+
+# All there are, those that choose their tolerance included.
+REDUCERS = (GenLinCFA, GenLinCFACV, LinCFA, MutualCFA, NonLinCFA, NonLinCFACV)
