@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +103,35 @@ def fit_method(path: str, name: str) -> dict[str, float]:
     return {"seconds": taken, "peak_over_X": 1 + (memory_mb("VmHWM") - before) / (X.nbytes / 2**20)}
 
 
+def make_rows(path: str, n_samples: int, n_features: int) -> dict[str, float]:
+    """Write rows to a file, some at a time."""
+    rng = np.random.default_rng(0)
+    X = np.lib.format.open_memmap(
+        Path(path) / "X.npy", mode="w+", dtype=np.float64, shape=(n_samples, n_features)
+    )
+    for start in range(0, n_samples, 10_000):
+        X[start : start + 10_000] = rng.normal(size=X[start : start + 10_000].shape)
+    np.save(Path(path) / "y.npy", rng.normal(size=n_samples))
+    return {}
+
+
+def count_rows(path: str, n_folds: int) -> dict[str, float]:
+    """Moments of such a file: peak memory in units of what is stated, and of the file."""
+    from coterie import Moments, moments_from
+    from coterie.sources._pieces import rows_at_a_time
+
+    source, target = Path(path) / "X.npy", Path(path) / "y.npy"
+    n_features = np.load(source, mmap_mode="r").shape[1]
+    Moments().update(np.ones((10, 5)) * np.arange(10)[:, None], np.arange(10))
+    # Not the memory of the process: pages of the file that were read are part of it, too.
+    tracemalloc.start()
+    moments_from(source, target, folds=n_folds)
+    peak = tracemalloc.get_traced_memory()[1]
+    chunk = 8 * n_features * rows_at_a_time(None, n_features)
+    stated = 8 * n_features * n_features * n_folds + 3 * chunk + 8 * n_features * 1024
+    return {"over_stated": peak / stated, "file_over_peak": source.stat().st_size / peak}
+
+
 def import_time(module: str) -> dict[str, float]:
     start = time.perf_counter()
     __import__(module)
@@ -109,7 +139,17 @@ def import_time(module: str) -> dict[str, float]:
 
 
 JOBS = {
-    j.__name__: j for j in (make_wide, make_paper, fit_wide, fit_small, fit_method, import_time)
+    j.__name__: j
+    for j in (
+        make_wide,
+        make_paper,
+        make_rows,
+        count_rows,
+        fit_wide,
+        fit_small,
+        fit_method,
+        import_time,
+    )
 }
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ MAY_IMPORT = {
     "aggregations": {"values"},
     "families": {"values"},
     "files": {"values"},
+    "doors": {"values"},
+    "accumulating": {"values", "doors", "files", "statistics"},
     "fields": {"values", "neighbours", "files"},
     "criteria": {"values", "statistics", "families"},
     "search": {"values"},
@@ -37,7 +39,9 @@ MAY_IMPORT = {
     "compiled": {"values", "statistics", "criteria", "search"},
     "units": {"values", "search"},
     "grouping": BELOW_GROUPING,
-    "estimators": BELOW_GROUPING - {"compiled"} | {"grouping", "fields", "files"},
+    "estimators": BELOW_GROUPING - {"compiled"}
+    | {"accumulating", "doors", "grouping", "fields", "files"},
+    "sources": {"values", "doors", "progress", "statistics", "gathering", "accumulating"},
     "tables": {"values", "files"},
     "resampling": {"values", "estimators", "fields", "progress"},
     "tuning": {
@@ -79,6 +83,8 @@ MAY_IMPORT = {
     },
     "__main__": {"cli"},
     "__init__": {
+        "accumulating",
+        "sources",
         "datasets",
         "theory",
         "estimators",

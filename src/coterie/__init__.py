@@ -7,6 +7,7 @@ A merge is accepted when its price does not exceed its allowance.
 import sklearn  # noqa: F401
 
 from coterie import datasets, families, plot, theory
+from coterie.accumulating import Moments
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.exporting import to_onnx
 from coterie.fields import field_to_graph
@@ -14,6 +15,7 @@ from coterie.inspection import summarise, write_report
 from coterie.neighbours import coordinates_to_graph
 from coterie.resampling import stability
 from coterie.saving import load
+from coterie.sources import moments_from
 from coterie.studies import compare, study
 from coterie.tuning import GenLinCFACV, NonLinCFACV, tolerance_path
 
@@ -23,6 +25,7 @@ __all__ = [
     "GenLinCFA",
     "GenLinCFACV",
     "LinCFA",
+    "Moments",
     "MutualCFA",
     "NonLinCFA",
     "NonLinCFACV",
@@ -33,6 +36,7 @@ __all__ = [
     "families",
     "field_to_graph",
     "load",
+    "moments_from",
     "plot",
     "stability",
     "study",

@@ -129,6 +129,25 @@ def gathered(
     return views[0] if len(views) == 1 else ManyTargets(views)
 
 
+def gathered_from_sums(
+    source: GramSource, weights: FloatArray, *, signs: bool = False
+) -> Evidence[Any]:
+    """Evidence about groups of columns whose scatters are known.
+
+    Parameters
+    ----------
+    source : GramSource
+        Scatters of the standardised columns, and of the targets.
+    weights : ndarray of shape (n_columns,)
+        The spread of each column.
+    signs : bool, default=False
+        Whether features may join a sum with a minus.
+    """
+    sources = (source.aimed_at(number) for number in range(source.n_targets))
+    views = [SumEvidence(each, weights, signs=signs) for each in sources]
+    return views[0] if len(views) == 1 else ManyTargets(views)
+
+
 def _standard(targets: FloatArray, rows: RowSets) -> list[Standardised]:
     """Each target, standardised."""
     values, centre, spread = standardised(targets, weights=rows.weights)

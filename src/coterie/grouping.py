@@ -16,9 +16,17 @@ from threadpoolctl import ThreadpoolController
 from coterie.aggregations import Aggregation
 from coterie.compiled import compiled_search
 from coterie.criteria import Criterion
-from coterie.gathering import MOMENTS, Asked, Means, gathered
+from coterie.gathering import MOMENTS, Asked, Means, gathered, gathered_from_sums
 from coterie.search import Limits, Question, best, forward, restart
-from coterie.statistics import Evidence, ManyTargets, RowSets, SumEvidence
+from coterie.statistics import (
+    Evidence,
+    ManyTargets,
+    RowSets,
+    SumEvidence,
+    SummedColumns,
+    gram_in_order,
+    order_by_sums,
+)
 from coterie.units import Units
 from coterie.values import (
     FloatArray,
@@ -173,6 +181,30 @@ def groupable(
         means = means.for_all_pairs()
         evidence = gathered(in_order(columns, order), targets, aggregation, rows, means, asked)
         return Groupable(evidence, search, limits.reordered(order), order, copies, units)
+
+
+def groupable_from_sums(
+    columns: SummedColumns,
+    *,
+    search: str,
+    rows: RowSets,
+    limits: Limits,
+    signs: bool = False,
+    units: Units | None = None,
+) -> Groupable:
+    """The same for columns of which only sums over the rows are known, to be added up."""
+    if units is not None:
+        limits = units.limits(limits)
+        if len(units.members) < columns.n_columns:
+            columns = columns.summed(units.membership(columns.n_columns))
+    source, where = columns.gram(rows)
+    spread = where.spread[: columns.n_columns]
+    if search != "best":
+        evidence = gathered_from_sums(source, spread, signs=signs)
+        return Groupable(evidence, search, limits, units=units)
+    order, copies = order_by_sums(source, where, columns.first)
+    evidence = gathered_from_sums(gram_in_order(source, order), spread[order], signs=signs)
+    return Groupable(evidence, search, limits.reordered(order), order, copies, units)
 
 
 def sums_behind(evidence: Evidence[Any]) -> SumEvidence | None:

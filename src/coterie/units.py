@@ -46,7 +46,7 @@ class Units:
         if len(self.members) == columns.shape[1]:
             return columns
         if is_sparse(columns):
-            return columns @ self._within(columns.shape[1]).T
+            return columns @ self.membership(columns.shape[1]).T
         return np.column_stack([columns[:, unit].sum(axis=1) for unit in self.members])
 
     def limits(self, limits: Limits) -> Limits:
@@ -61,13 +61,13 @@ class Units:
 
     def _joined_graph(self, graph: sparse.csr_array) -> sparse.csr_array:
         """Units touch where their members do."""
-        within = self._within(graph.shape[0])
+        within = self.membership(graph.shape[0])
         joined = sparse.csr_array(within @ graph @ within.T)
         joined.setdiag(0)
         joined.eliminate_zeros()
         return joined
 
-    def _within(self, n_features: int) -> sparse.csr_array:
+    def membership(self, n_features: int) -> sparse.csr_array:
         """1 where a unit has a feature."""
         unit_of = np.repeat(np.arange(len(self.members)), [len(unit) for unit in self.members])
         features = np.concatenate(self.members)

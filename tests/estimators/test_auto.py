@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold, cross_val_score
 
 from coterie import GenLinCFA, NonLinCFA
 from coterie.datasets import make_groups
-from coterie.estimators._automatic import residuals
+from coterie.estimators._residuals import residuals
 from coterie.statistics import effective_number
 
 

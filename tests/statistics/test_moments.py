@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coterie.statistics import Moments
+from coterie.statistics import BatchMoments
 
 
 def assert_equal(a, b):
@@ -16,7 +16,7 @@ def assert_equal(a, b):
 
 def test_scatter_is_n_times_the_population_covariance(rng):
     table = rng.normal(size=(30, 4))
-    moments = Moments.of(table)
+    moments = BatchMoments.of(table)
     np.testing.assert_allclose(moments.scatter, 30 * np.cov(table.T, ddof=0))
 
 
@@ -24,15 +24,15 @@ def test_scatter_is_n_times_the_population_covariance(rng):
 def test_chunking_does_not_change_the_moments(sizes, seed):
     table = np.random.default_rng(seed).normal(size=(sum(sizes), 3))
     chunks = np.split(table, np.cumsum(sizes)[:-1])
-    assert_equal(reduce(add, map(Moments.of, chunks)), Moments.of(table))
+    assert_equal(reduce(add, map(BatchMoments.of, chunks)), BatchMoments.of(table))
 
 
 def test_addition_does_not_depend_on_the_order(rng):
-    a, b, c = (Moments.of(rng.normal(size=(n, 2))) for n in (3, 10, 1))
+    a, b, c = (BatchMoments.of(rng.normal(size=(n, 2))) for n in (3, 10, 1))
     assert_equal((a + b) + c, c + (b + a))
 
 
 def test_far_means_do_not_cancel(rng):
     table = rng.normal(size=(40, 2))
-    far = Moments.of(table[:20] + 1e9) + Moments.of(table[20:] + 1e9)
-    np.testing.assert_allclose(far.scatter, Moments.of(table).scatter, rtol=1e-6)
+    far = BatchMoments.of(table[:20] + 1e9) + BatchMoments.of(table[20:] + 1e9)
+    np.testing.assert_allclose(far.scatter, BatchMoments.of(table).scatter, rtol=1e-6)

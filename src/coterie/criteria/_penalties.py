@@ -9,22 +9,22 @@ import math
 from collections.abc import Callable
 
 
-def aic(n: int, D: int, M: float) -> float:
+def aic(n: float, D: int, M: float) -> float:
     """Twice: once because noise gives it up anyway, once because fitting hides as much."""
     return 2.0
 
 
-def bic(n: int, D: int, M: float) -> float:
+def bic(n: float, D: int, M: float) -> float:
     """Log n: as n grows, those who belong together are told apart with probability 0."""
     return math.log(n)
 
 
-def ric(n: int, D: int, M: float) -> float:
+def ric(n: float, D: int, M: float) -> float:
     """2 log D: the largest of D independent prices of nothing but noise."""
     return 2 * math.log(D)
 
 
-def auto(n: int, D: int, M: float) -> float:
+def auto(n: float, D: int, M: float) -> float:
     """The larger of BIC, and AIC for as many candidates as there are in effect.
 
     Of M independent candidates that cost nothing, the dearest costs about 2 log M times what
@@ -33,7 +33,7 @@ def auto(n: int, D: int, M: float) -> float:
     return max(bic(n, D, M), aic(n, D, M) + 2 * math.log(M))
 
 
-PENALTIES: dict[str, Callable[[int, int, float], float]] = {
+PENALTIES: dict[str, Callable[[float, int, float], float]] = {
     "auto": auto,
     "aic": aic,
     "bic": bic,

@@ -22,7 +22,8 @@ from sklearn.utils.validation import (
 
 from coterie.aggregations import Aggregation, Linear, LinearSum, weighed
 from coterie.criteria import Criterion, ForAll, OnEnoughRows
-from coterie.estimators._aggregates import Scaling, aggregates_of, oriented, same_kind, turned
+from coterie.doors import check_finite, check_table
+from coterie.estimators._aggregates import Scaling, oriented, same_kind, turned
 from coterie.estimators._automatic import automatic
 from coterie.estimators._checks import (
     checked_aggregation,
@@ -50,25 +51,19 @@ from coterie.estimators._names import (
     made_unique,
     output_is_set,
 )
-from coterie.estimators._prepared import Block, Data, Prepared, Splits
+from coterie.estimators._prepared import Data, Prepared, Splits
 from coterie.estimators._rows import Given, Rows, checked_rows, enough_rows
 from coterie.estimators._saved import document_of
+from coterie.estimators._seen import Block, SeenColumns
 from coterie.estimators._shown import groups_shown
 from coterie.estimators._sizes import of_size
 from coterie.estimators._state import plain_state, state_again
-from coterie.estimators._tables import (
-    check_finite,
-    check_missing,
-    check_sparse,
-    check_table,
-    check_values,
-    has_gaps,
-)
+from coterie.estimators._tables import check_missing, check_sparse, check_values, has_gaps
 from coterie.estimators._targets import Targets, check_no_gaps
 from coterie.fields import Layout, is_field, sample_dim_of, samples_first
 from coterie.files import Entry, text_of, write_whole
 from coterie.gathering import Asked
-from coterie.grouping import SEARCHES, Groupable, few_threads, groupable, is_light
+from coterie.grouping import SEARCHES, Groupable, few_threads, groupable
 from coterie.search import Limits
 from coterie.statistics import RowSets
 from coterie.units import Units
@@ -129,7 +124,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
     # Whether an automatic tolerance asks what all groups are worth together.
     _checks_all_groups: bool = True
     # Attributes that are kinds of ours, and are pickled as the arrays they are made of.
-    _kinds: ClassVar[Mapping[str, type]] = {"_scaling": Scaling}
+    _kinds: ClassVar[Mapping[str, Any]] = {"_scaling": Scaling}
 
     @abstractmethod
     def _targets(self, y: Any) -> Targets:
@@ -152,10 +147,18 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         """The splits on which prices are scored; None for all rows."""
         return None
 
+    def fit_moments(self, moments: Any) -> Any:
+        """Raise, since this reducer must see rows; NonLinCFA, GenLinCFA and LinCFA need not."""
+        raise ValueError(
+            f"{type(self).__name__} looks at rows: moments are not enough. Use fit, or NonLinCFA, "
+            "GenLinCFA or LinCFA."
+        )
+
     def _learn(self, X: Any, y: Any, given: Given = NOTHING) -> None:
         """Group the features of X and keep what transform needs."""
+        self.__dict__.pop("_moments", None)
         prepared = self._prepare(X, y, given)
-        with few_threads(is_light(prepared.columns)):
+        with few_threads(prepared.seen.is_light):
             self._keep(prepared, *self._grouped(prepared))
 
     def _grouped(self, prepared: Prepared) -> tuple[Partition, Trace]:
@@ -182,18 +185,16 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         """The tolerance, or the penalty that a word stands for."""
         if not isinstance(self.tolerance, str):
             return checked_number("tolerance", self.tolerance)
-        n_targets = prepared.targets.shape[1]
-        return checked_penalty(self.tolerance, prepared.columns, prepared.rows.weights, n_targets)
+        return checked_penalty(self.tolerance, prepared.seen)
 
     def _judging(self, prepared: Prepared, level: float) -> Criterion:
         """The criterion for all targets at a tolerance or at a penalty."""
         return self._for_all(self._criterion, prepared, level)
 
     def _for_all(self, criterion_of: Any, prepared: Prepared, level: float) -> Criterion:
-        criteria = [criterion_of(prepared, t, level) for t in range(prepared.targets.shape[1])]
-        if prepared.asked.gaps:
-            least = enough_rows(prepared.rows, len(prepared.targets))
-            criteria = [OnEnoughRows(criterion, least) for criterion in criteria]
+        criteria = [criterion_of(prepared, t, level) for t in range(prepared.seen.n_targets)]
+        if prepared.least is not None:
+            criteria = [OnEnoughRows(criterion, prepared.least) for criterion in criteria]
         return criteria[0] if len(criteria) == 1 else ForAll(criteria, prepared.importance)
 
     def _prepare(self, X: Any, y: Any, given: Given = NOTHING) -> Prepared:
@@ -223,16 +224,13 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             means=checked_means(self.engine, self.memory),
             asked=asked,
         )
+        together = self._all_together(targets, data.rows, weights)
         return Prepared(
-            columns,
-            targets,
+            SeenColumns(columns, targets, weights, together, aggregation, data.gaps),
             importance[has_a_say],
-            self._all_together(targets, data.rows, weights),
-            rows,
-            asked,
-            aggregation,
             ready(columns, units=units, search=search),
             partial(self._of_units, ready, columns, aggregation, data.gaps),
+            enough_rows(rows, len(targets)) if data.gaps else None,
         )
 
     def _read(self, X: Any, y: Any, given: Given, aggregation: Aggregation) -> Data:
@@ -316,12 +314,8 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         self.trace_ = trace
         # Not as weighed: weights are needed to learn it, and not to apply it.
         self._aggregation = checked_aggregation(self.aggregation)
-        self._aggregates: Any = aggregates_of(
-            prepared.aggregation,
-            self.groups_,
-            prepared.columns,
-            self.signs_,
-            gaps=self.missing == "pairwise",
+        self._aggregates: Any = prepared.seen.aggregates(
+            self.groups_, self.signs_, gaps=self.missing == "pairwise"
         )
 
     def _checked_words(self) -> tuple[Aggregation, str]:
@@ -574,6 +568,10 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state_again(state, self._kinds))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # Not as soon as the features are known: the fit may have failed after that.
+        return "labels_" in vars(self)
 
     def _takes_sparse(self) -> bool:
         is_sum = isinstance(self.aggregation, str) and self.aggregation in ("mean", "sum")

@@ -15,20 +15,13 @@ from sklearn.utils import check_array
 
 from coterie.aggregations import AGGREGATIONS, Aggregation, Custom, LinearSum
 from coterie.criteria import PENALTIES
+from coterie.doors import counted
+from coterie.estimators._seen import Seen
 from coterie.families import FAMILIES, NUMBERED_FAMILIES, Family
 from coterie.gathering import Means, half_the_memory
 from coterie.search import ALONE, Limits
-from coterie.statistics import effective_number
 from coterie.units import Units
 from coterie.values import FloatArray, IntArray
-
-
-def counted(noun: str, items: Iterable[object], most: int = 5) -> str:
-    """A noun and the first few items, such as "columns 'a', 'b' and 7 more"."""
-    items = list(items)
-    shown = ", ".join(repr(item) for item in items[:most])
-    more = f" and {len(items) - most} more" if len(items) > most else ""
-    return f"{noun}{'s' * (len(items) > 1)} {shown}{more}"
 
 
 def checked_word(parameter: str, word: object, words: Iterable[str], also: str = "") -> str:
@@ -58,35 +51,32 @@ def checked_number(parameter: str, number: object, *, positive: bool = False) ->
     return number
 
 
-def check_rows_counted(n: float, weights: FloatArray | None) -> None:
+def check_rows_counted(seen: Seen) -> None:
     """Raise where weights sum to next to nothing: they count rows."""
-    if weights is not None and n < 4:
+    if seen.is_weighted and seen.n < 4:
         raise ValueError(
-            f"sample_weight sums to {n:g}. Weights count rows: scale them accordingly."
+            f"sample_weight sums to {seen.n:g}. Weights count rows: scale them accordingly."
         )
 
 
-def checked_penalty(
-    word: str, columns: Any, weights: FloatArray | None = None, n_targets: int = 1
-) -> float:
+def checked_penalty(word: str, seen: Seen) -> float:
     """How many times what noise alone gives up a merge may give up, as a word asks.
 
     Each target may object to a merge, so that columns count once for each.
     """
     penalty = PENALTIES[checked_word("tolerance", word, PENALTIES, also=" or a number")]
-    n = columns.shape[0] if weights is None else weights.sum()
-    if n < 4:
+    if seen.n < 4:
         came = (
-            f"{n} samples. Give a number instead."
-            if weights is None
-            else f"weights that sum to {n:g}. Weights count rows: scale them accordingly."
+            f"weights that sum to {seen.n:g}. Weights count rows: scale them accordingly."
+            if seen.is_weighted
+            else f"{seen.n:g} samples. Give a number instead."
         )
         raise ValueError(
             f"tolerance={word!r} estimates noise with n_samples - 3 degrees of freedom and got "
             f"{came}"
         )
-    n_effective = effective_number(columns, weights) if word == "auto" else math.nan
-    return penalty(n, n_targets * columns.shape[1], n_targets * n_effective)
+    n_effective = seen.effective_number() if word == "auto" else math.nan
+    return penalty(seen.n, seen.n_targets * seen.n_inputs, seen.n_targets * n_effective)
 
 
 def checked_importance(target_weights: object, n_targets: int) -> FloatArray:

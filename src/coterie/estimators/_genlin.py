@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
+from coterie.accumulating import Moments
 from coterie.criteria import (
     Criterion,
     Fitted,
@@ -14,25 +15,27 @@ from coterie.criteria import (
     Parsimony,
     working_target,
 )
-from coterie.estimators._base import Reducer, SearchName
+from coterie.estimators._base import SearchName
 from coterie.estimators._checks import (
     check_rows_counted,
     checked_curvature,
     checked_family,
     checked_word,
 )
-from coterie.estimators._prepared import Block, Prepared
+from coterie.estimators._from_moments import MomentReducer
+from coterie.estimators._prepared import Prepared
 from coterie.estimators._rows import Given, Rows
+from coterie.estimators._seen import Block
 from coterie.estimators._targets import (
     Targets,
     family_targets,
 )
+from coterie.estimators._targets_in import TargetsIn, family_targets_in
 from coterie.families import Family
-from coterie.statistics import standardised
 from coterie.values import FloatArray
 
 
-class GenLinCFA(Reducer):
+class GenLinCFA(MomentReducer):
     """Group features while their merger adds next to no deviance (numbers, classes, counts).
 
     A candidate joins a group if the deviance that this adds is no more than noise would add
@@ -236,6 +239,11 @@ class GenLinCFA(Reducer):
         checked_curvature(self.curvature)
         return family_targets(y, checked_family(self.family))
 
+    def _targets_in(self, moments: Moments) -> TargetsIn:
+        checked_word("bound", self.bound, ["general", "bivariate", "fitted"])
+        checked_curvature(self.curvature)
+        return family_targets_in(moments, checked_family(self.family))
+
     def _worked(self, targets: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray | None]:
         if rows.offset is None or self._by_row:
             return targets, rows.weights
@@ -252,10 +260,9 @@ class GenLinCFA(Reducer):
             return kind(family, level)
         if isinstance(self.tolerance, str):
             return Parsimony(level)
-        check_rows_counted(prepared.n, prepared.rows.weights)
-        target = prepared.targets[:, [number]]
-        _, centre, spread = standardised(target, weights=prepared.rows.weights)
-        return GenLin(level, family.curvature(float(centre[0]), float(spread[0]), at), self.bound)
+        check_rows_counted(prepared.seen)
+        centre, spread = prepared.seen.centre_and_spread(number)
+        return GenLin(level, family.curvature(centre, spread, at), self.bound)
 
     def _all_together(self, targets: FloatArray, rows: Rows, weights: Any) -> list[Block]:
         if rows.offset is None or not self._by_row:

@@ -8,20 +8,23 @@ from typing import Any, Literal, Self
 
 from sklearn.utils.validation import column_or_1d
 
+from coterie.accumulating import Moments
 from coterie.criteria import (
     Criterion,
     Lin,
 )
-from coterie.estimators._base import Reducer, SearchName
+from coterie.estimators._base import SearchName
+from coterie.estimators._from_moments import MomentReducer
 from coterie.estimators._prepared import Prepared
 from coterie.estimators._rows import Given
 from coterie.estimators._targets import (
     Targets,
     numeric_targets,
 )
+from coterie.estimators._targets_in import TargetsIn, numbers_in
 
 
-class LinCFA(Reducer):
+class LinCFA(MomentReducer):
     """Group features while their linear model gains (regression, no tolerance).
 
     A candidate joins a group if the two are correlated enough for the difference of their
@@ -153,11 +156,19 @@ class LinCFA(Reducer):
     def _targets(self, y: Any) -> Targets:
         return Targets(numeric_targets(column_or_1d(y, warn=True), "LinCFA"))
 
+    def _targets_in(self, moments: Moments) -> TargetsIn:
+        if len(moments.target_columns) > 1:
+            raise ValueError(
+                f"LinCFA takes one target, and the moments have {len(moments.target_columns)}. Use "
+                "NonLinCFA instead."
+            )
+        return numbers_in(moments, "LinCFA")
+
     def _level(self, prepared: Prepared) -> float:
-        if prepared.n < 4:
+        if prepared.seen.n < 4:
             raise ValueError(
                 f"LinCFA estimates noise with n_samples - 3 degrees of freedom and got "
-                f"{prepared.n:g} samples. Use NonLinCFA(cv=None) instead."
+                f"{prepared.seen.n:g} samples. Use NonLinCFA(cv=None) instead."
             )
         return math.nan
 

@@ -183,11 +183,11 @@ class MutualCFA(Reducer):
 
     def _n_levels(self, prepared: Prepared) -> int:
         if self.n_levels is None:
-            return levels_for(prepared.n)
+            return levels_for(prepared.seen.n)
         return checked_count("n_levels", self.n_levels, least=2, most=MOST_LEVELS)
 
     def _criterion(self, prepared: Prepared, number: int, level: float) -> Criterion:
-        check_rows_counted(prepared.n, prepared.rows.weights)
+        check_rows_counted(prepared.seen)
         kind = MutualParsimony if isinstance(self.tolerance, str) else Mutual
         return kind(level, self._n_levels(prepared))
 

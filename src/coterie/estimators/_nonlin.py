@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 
+from coterie.accumulating import Moments
 from coterie.criteria import (
     Criterion,
     NonLin,
     Parsimony,
 )
-from coterie.estimators._base import Reducer, SearchName
+from coterie.estimators._base import SearchName
+from coterie.estimators._from_moments import MomentReducer
 from coterie.estimators._prepared import Prepared, Splits
 from coterie.estimators._rows import Given, Rows
 from coterie.estimators._splits import checked_cv, checked_splits, refers_to_rows, renumbered
@@ -22,9 +25,10 @@ from coterie.estimators._targets import (
     numbered,
     numbers_or_classes,
 )
+from coterie.estimators._targets_in import TargetsIn, numbers_or_classes_in
 
 
-class NonLinCFA(Reducer):
+class NonLinCFA(MomentReducer):
     """Group features while the target loses next to no R2 (regression).
 
     A candidate joins a group if the regression of the target on the two, less the regression
@@ -226,6 +230,39 @@ class NonLinCFA(Reducer):
     def _targets(self, y: Any) -> Targets:
         return numbers_or_classes(y, "NonLinCFA")
 
+    def _targets_in(self, moments: Moments) -> TargetsIn:
+        return numbers_or_classes_in(moments, "NonLinCFA")
+
+    def _folds_in(self, moments: Moments) -> int | None:
+        cv, n_folds = self._cv(), moments.n_folds
+        if cv is None:
+            return None
+        if isinstance(self.cv, str):
+            cv = n_folds
+        if not isinstance(cv, Integral) or isinstance(cv, bool):
+            raise ValueError(
+                f"cv must be None, 'auto' or the number of folds of the moments, {n_folds}, got "
+                f"{cv!r}: rows cannot be split once they are counted."
+            )
+        if n_folds < 2 or cv != n_folds:
+            wanted = "2 folds or more" if isinstance(self.cv, str) else f"{cv} folds"
+            raise ValueError(
+                f"Prices are scored on {wanted}, and the moments have {n_folds}: give update the "
+                "fold of each row, or set cv=None to score in-sample."
+            )
+        return n_folds
+
+    def _fold_of_each(self, n_rows: int) -> Any:
+        cv = self._cv()
+        if cv is None:
+            return None
+        if not isinstance(cv, Integral) or isinstance(cv, bool) or not 2 <= int(cv) <= n_rows:
+            raise ValueError(
+                f"partial_fit cuts each batch into folds: cv must be None or a number from 2 to "
+                f"that of rows, {n_rows}, got {cv!r}."
+            )
+        return np.repeat(np.arange(int(cv)), [len(fold) for fold in _cut(n_rows, int(cv))])
+
     def _criterion(self, prepared: Prepared, number: int, level: float) -> Criterion:
         held_out = self._cv() is not None
         kind = Parsimony if isinstance(self.tolerance, str) else NonLin
@@ -233,3 +270,8 @@ class NonLinCFA(Reducer):
 
     def _pricing(self, prepared: Prepared, number: int, tolerance: float) -> Criterion:
         return NonLin(tolerance, self._cv() is not None)
+
+
+def _cut(n_rows: int, n_folds: int) -> list[Any]:
+    """Contiguous folds, the first ones with a row more, as those of KFold."""
+    return np.array_split(np.arange(n_rows), n_folds)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length
 
-from coterie.estimators._checks import counted
+from coterie.doors import counted
 from coterie.statistics import RowSets
 from coterie.values import FloatArray, IntArray
 

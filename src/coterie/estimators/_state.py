@@ -62,11 +62,13 @@ def trace_again(columns: Mapping[str, Any]) -> Trace:
 
 
 def plain_fields(value: Any) -> dict[str, Any] | None:
-    """The fields of a frozen value; None if there is none."""
+    """The fields of a frozen value, or the plain values that one names; None if there is none."""
+    if hasattr(value, "plain"):
+        return value.plain()
     return None if value is None else {one.name: getattr(value, one.name) for one in fields(value)}
 
 
-def plain_state(state: dict[str, Any], kinds: Mapping[str, type]) -> dict[str, Any]:
+def plain_state(state: dict[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes of a reducer with arrays in place of our own kinds of values."""
     plain = {name: plain_fields(value) if name in kinds else value for name, value in state.items()}
     if "_aggregates" in state:
@@ -77,7 +79,7 @@ def plain_state(state: dict[str, Any], kinds: Mapping[str, type]) -> dict[str, A
     return plain
 
 
-def state_again(plain: dict[str, Any], kinds: Mapping[str, type]) -> dict[str, Any]:
+def state_again(plain: dict[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes of a reducer again."""
     state = {
         name: kinds[name](**value) if name in kinds and value is not None else value

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.estimators._checks import counted
+from coterie.doors import counted
 from coterie.families import Family
 from coterie.statistics import standardised
 from coterie.values import FloatArray, IntArray

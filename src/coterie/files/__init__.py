@@ -3,7 +3,7 @@
 from coterie.files._arrays import array_in, floats_in, number_in, plain_array, plain_numbers
 from coterie.files._entry import Entry, UnreadableError
 from coterie.files._records import plain_record, record_in
-from coterie.files._text import read_document, text_of
+from coterie.files._text import document_in, read_document, text_of
 from coterie.files._values import NotPlainError, plain_value, value_in
 from coterie.files._whole import whole_file, write_whole
 
@@ -12,6 +12,7 @@ __all__ = [
     "NotPlainError",
     "UnreadableError",
     "array_in",
+    "document_in",
     "floats_in",
     "number_in",
     "plain_array",

@@ -35,7 +35,11 @@ def text_of(document: Any, level: int = 0) -> str:
 
 def read_document(path: Any) -> Any:
     """The document in a file, or the reason why there is none."""
-    content = Path(path).read_bytes()
+    return document_in(Path(path).read_bytes())
+
+
+def document_in(content: bytes) -> Any:
+    """The document in some bytes, or the reason why there is none."""
     try:
         return json.loads(
             content.decode("utf-8"), parse_constant=_no_number, object_pairs_hook=_once

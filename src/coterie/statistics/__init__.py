@@ -1,9 +1,17 @@
 """What the data say: counts, means and scatters, and pair views of them."""
 
+from coterie.statistics._accumulated import Accumulated, sum_of_squares
 from coterie.statistics._by_row import GapEvidence, RowEvidence, moments_within
 from coterie.statistics._columns import LARGE, SMALL, Standardised, available, means, standardised
-from coterie.statistics._effective import effective_number
-from coterie.statistics._moments import Moments
+from coterie.statistics._effective import (
+    ROWS,
+    effective_number,
+    effective_number_in,
+    effective_number_of,
+    looked_at,
+    places_looked_at,
+)
+from coterie.statistics._moments import BatchMoments
 from coterie.statistics._on_demand import ColumnSource
 from coterie.statistics._pair_columns import PairColumns
 from coterie.statistics._pairs import COLLINEAR, ROUNDING, Evidence, PairMoments, where
@@ -12,6 +20,15 @@ from coterie.statistics._running import RunningAggregate, RunningEvidence
 from coterie.statistics._sources import GramSource, gram_bytes
 from coterie.statistics._sparse_gram import gram_of_sparse
 from coterie.statistics._sparse_source import SparseSource
+from coterie.statistics._summed import (
+    Location,
+    SummedColumns,
+    gram_in_order,
+    location_of,
+    order_by_sums,
+    scatter_within,
+    together,
+)
 from coterie.statistics._sums import SumEvidence
 from coterie.statistics._targets import ManyTargets
 
@@ -19,13 +36,16 @@ __all__ = [
     "COLLINEAR",
     "LARGE",
     "ROUNDING",
+    "ROWS",
     "SMALL",
+    "Accumulated",
+    "BatchMoments",
     "ColumnSource",
     "Evidence",
     "GapEvidence",
     "GramSource",
+    "Location",
     "ManyTargets",
-    "Moments",
     "PairColumns",
     "PairMoments",
     "RowEvidence",
@@ -35,12 +55,23 @@ __all__ = [
     "SparseSource",
     "Standardised",
     "SumEvidence",
+    "SummedColumns",
     "available",
     "effective_number",
+    "effective_number_in",
+    "effective_number_of",
     "gram_bytes",
+    "gram_in_order",
     "gram_of_sparse",
+    "location_of",
+    "looked_at",
     "means",
     "moments_within",
+    "order_by_sums",
+    "places_looked_at",
+    "scatter_within",
     "standardised",
+    "sum_of_squares",
+    "together",
     "where",
 ]

@@ -39,15 +39,47 @@ def effective_number(columns: Any, weights: FloatArray | None = None) -> float:
     4
     """
     n_columns = columns.shape[1]
-    chosen = np.lexsort(_first_two(columns))[_spread_out(n_columns, LOOKED_AT)]
+    chosen = looked_at(_first_two(columns))
     rows, weights = _some_rows(columns.shape[0], weights)
-    values, _, spread = standardised(_dense(columns[rows][:, chosen]), weights=weights)
+    return effective_number_in(_dense(columns[rows][:, chosen]), n_columns, weights)
+
+
+def looked_at(first: FloatArray) -> IntArray:
+    """The columns to look at, by the first row and the first that is another one."""
+    return np.lexsort(first)[_spread_out(first.shape[1], LOOKED_AT)]
+
+
+def effective_number_in(
+    some: FloatArray, n_columns: int, weights: FloatArray | None = None
+) -> float:
+    """The effective number of so many columns, of which these are some, in some rows."""
+    values, _, spread = standardised(some, weights=weights)
     values = values[:, spread > 0]
     m = values.shape[1]
-    if m < 2:
-        return 1.0
     share = 1 / len(values) if weights is None else (weights / weights.sum())[:, None]
     squares = float(np.square(values.T @ (share * values)).sum())
+    return _effective(squares, m, n_columns)
+
+
+def effective_number_of(scatter: FloatArray, n_columns: int, n: float) -> float:
+    """The effective number of so many columns, from the scatter of some that vary over n rows.
+
+    As it would look in the rows that are looked at, where these are fewer: there, columns that
+    have a correlation of r have one of r^2 + (1 - r^2)^2 / n on average.
+    """
+    spread = np.sqrt(np.diagonal(scatter))
+    squares = np.square(scatter / np.outer(spread, spread))
+    if n > ROWS:
+        n_seen = -(-n // -(-n // ROWS))
+        squares += np.square(1 - np.minimum(squares, 1.0)) * (1 / (n_seen - 1) - 1 / (n - 1))
+    np.fill_diagonal(squares, 1.0)
+    return _effective(float(squares.sum()), len(squares), n_columns)
+
+
+def _effective(squares: float, m: int, n_columns: int) -> float:
+    """The effective number, from all squared correlations of m columns added up."""
+    if m < 2:
+        return 1.0
     between_others = max(squares - m, 0.0) / (m * (m - 1))
     return n_columns / (1 + (n_columns - 1) * between_others)
 
@@ -72,6 +104,11 @@ def _dense(columns: Any) -> FloatArray:
     return np.where(missing, np.where(missing, 0.0, columns).sum(axis=0) / count, columns)
 
 
+def places_looked_at(total: float) -> FloatArray:
+    """Where the rows that are looked at lie, if each were there as often as it counts."""
+    return np.arange(0, total, -(-total // ROWS))
+
+
 def _some_rows(
     n_samples: int, weights: FloatArray | None
 ) -> tuple[IntArray | slice, FloatArray | None]:
@@ -82,7 +119,7 @@ def _some_rows(
     if total <= ROWS:
         return slice(None), weights
     # The rows that would be taken if each were there as often as it counts.
-    places = np.arange(0, total, -(-total // ROWS))
+    places = places_looked_at(total)
     return np.searchsorted(np.cumsum(weights), places, side="right"), None
 
 

@@ -17,7 +17,7 @@ STRIP = 64
 
 
 @dataclass(frozen=True)
-class Moments:
+class BatchMoments:
     """Number of rows, means and scatter of the columns of a table.
 
     The scatter is the sum over rows of the products of deviations from the mean, so that
@@ -34,7 +34,7 @@ class Moments:
     --------
     >>> import numpy as np
     >>> table = np.array([[1.0, 2.0], [3.0, 5.0], [5.0, 2.0]])
-    >>> both = Moments.of(table[:1]) + Moments.of(table[1:])
+    >>> both = BatchMoments.of(table[:1]) + BatchMoments.of(table[1:])
     >>> both.count, both.mean.tolist()
     (3.0, [3.0, 3.0])
     >>> np.allclose(both.scatter, 3 * np.cov(table.T, ddof=0))
@@ -51,7 +51,7 @@ class Moments:
         table: FloatArray,
         out: FloatArray | None = None,
         weights: FloatArray | None = None,
-    ) -> Moments:
+    ) -> BatchMoments:
         """Moments of a table of shape (n_rows, n_columns), the scatter put into ``out``.
 
         A row of weight k counts as k rows.
@@ -72,17 +72,17 @@ class Moments:
             take_out_means(scatter, n, mean)
         return cls(float(n), mean, scatter)
 
-    def __add__(self, other: Moments) -> Moments:
+    def __add__(self, other: BatchMoments) -> BatchMoments:
         # Sums of squares about a common origin would cancel; deviations between the two
         # means do not.
         count = self.count + other.count
         gap = other.mean - self.mean
         between = np.outer(gap, gap) * (self.count * other.count / count)
         mean = self.mean + gap * (other.count / count)
-        return Moments(count, mean, self.scatter + other.scatter + between)
+        return BatchMoments(count, mean, self.scatter + other.scatter + between)
 
 
-def take_out_means(products: FloatArray, n: int, mean: FloatArray) -> None:
+def take_out_means(products: FloatArray, n: float, mean: FloatArray) -> None:
     """Turn sums of products over n rows into scatters, in place."""
     for start in range(0, len(mean), STRIP):
         strip = slice(start, start + STRIP)

@@ -70,6 +70,19 @@ class RowSets:
         shape = (2, len(trains), len(batches))
         return cls(tuple(map(_as_slice, batches)), membership.reshape(shape), weights)
 
+    @classmethod
+    def of_folds(cls, n_folds: int) -> RowSets:
+        """Each of some batches held out in turn, the others for training.
+
+        Examples
+        --------
+        >>> RowSets.of_folds(2).membership.tolist()
+        [[[0.0, 1.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]]
+        """
+        each = np.eye(n_folds)
+        # Which rows these are, only those know who have counted them.
+        return cls((slice(0, 0),) * n_folds, np.stack([1.0 - each, each]))
+
     def counts(self, n_samples: int) -> FloatArray:
         """How many rows each batch counts for, of shape (n_batches, 1)."""
         weights = np.ones(n_samples) if self.weights is None else self.weights

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from coterie.statistics._moments import Moments, take_out_means
+from coterie.statistics._moments import BatchMoments, take_out_means
 from coterie.statistics._rows import RowSets
 from coterie.values import FloatArray, IntArray
 
@@ -112,7 +112,7 @@ class GramSource:
         """Scatters of a table of standardised columns, the targets last."""
         scatters = np.empty((len(rows.batches), table.shape[1], table.shape[1]))
         batches = [
-            Moments.of(table[batch], scatter, rows.weights_of(batch))
+            BatchMoments.of(table[batch], scatter, rows.weights_of(batch))
             for batch, scatter in zip(rows.batches, scatters, strict=True)
         ]
         count = np.array([[batch.count] for batch in batches])

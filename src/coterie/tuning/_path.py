@@ -20,7 +20,6 @@ from coterie.estimators._prepared import Prepared
 from coterie.estimators._rows import Given
 from coterie.estimators._splits import checked_cv
 from coterie.fields import rows_first
-from coterie.grouping import is_light
 from coterie.progress import Tell, followed, in_parallel
 from coterie.tuning._models import fitted_model, plain_model
 from coterie.values import FloatArray, IntArray, Partition, trace_of
@@ -131,7 +130,7 @@ class Training(NamedTuple):
         known: dict[bytes, float] = {}
         scores = []
         # Models that are small take longer on several threads.
-        with threadpool_limits(1 if is_light(self.prepared.columns) else None):
+        with threadpool_limits(1 if self.prepared.seen.is_light else None):
             for partition in partitions:
                 key = partition.labels.tobytes() + np.asarray(partition.signs, float).tobytes()
                 if key not in known:

@@ -32,7 +32,7 @@ class TunedReducer(Reducer):
     n_jobs: Any
     one_standard_error: Any
     _found = ()
-    _kinds: ClassVar[Mapping[str, type]] = {**Reducer._kinds, "path_": TolerancePath}
+    _kinds: ClassVar[Mapping[str, Any]] = {**Reducer._kinds, "path_": TolerancePath}
 
     @abstractmethod
     def _plain(self) -> Any:

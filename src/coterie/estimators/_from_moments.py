@@ -1,0 +1,211 @@
+"""Fits without rows: what the reducers share that need moments only."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.metaestimators import available_if
+
+from coterie.accumulating import Moments
+from coterie.aggregations import Aggregation, LinearSum
+from coterie.estimators._aggregates import Scaling
+from coterie.estimators._base import Reducer
+from coterie.estimators._checks import (
+    checked_aggregation,
+    checked_importance,
+    checked_means,
+    checked_signs,
+    checked_word,
+)
+from coterie.estimators._prepared import Prepared
+from coterie.estimators._seen import SeenMoments
+from coterie.estimators._targets import Targets
+from coterie.estimators._targets_in import TargetsIn, check_scorable
+from coterie.grouping import Groupable, few_threads, groupable_from_sums
+from coterie.statistics import RowSets, SummedColumns, location_of
+from coterie.units import Units
+from coterie.values import FloatArray
+
+
+def _can_do_without_rows(reducer: MomentReducer) -> bool:
+    """Whether moments are enough, as far as parameters tell."""
+    if reason := reducer._why_rows(checked_aggregation(reducer.aggregation)):
+        raise AttributeError(f"{reason}: moments are not enough. Use fit.")
+    return True
+
+
+class MomentReducer(Reducer):
+    """A reducer that can do without rows, where it groups by means or sums.
+
+    Final classes say which of the targets in moments they take, and on which folds they score.
+    """
+
+    _kinds: ClassVar[Mapping[str, Any]] = {**Reducer._kinds, "_moments": Moments.again}
+
+    @abstractmethod
+    def _targets_in(self, moments: Moments) -> TargetsIn:
+        """The targets, as sums of what moments have kept."""
+
+    def _folds_in(self, moments: Moments) -> int | None:
+        """How many folds of the moments prices are scored on; None for all rows together."""
+        return None
+
+    def fit_moments(self, moments: Moments) -> Self:
+        """Learn which features to aggregate from moments, without any rows.
+
+        The decisions are those of ``fit`` on all rows that the moments have counted. Another
+        tolerance needs another search, but no other look at the rows.
+
+        Parameters
+        ----------
+        moments : Moments
+            Their folds are those of `cv`. For the aggregations "mean" and "sum", and without
+            `inputs` and ``missing="pairwise"``, which need rows; `engine` and `memory` have no say.
+
+        Returns
+        -------
+        The reducer, fitted.
+        """
+        if not isinstance(moments, Moments):
+            raise TypeError(f"moments must be coterie.Moments, got {type(moments).__name__}.")
+        self.__dict__.pop("_moments", None)
+        self._learn_from(moments)
+        return self
+
+    @available_if(_can_do_without_rows)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Count some rows more, and learn from all rows so far which features to aggregate.
+
+        As :meth:`fit_moments`, with moments that the reducer keeps. Each call makes a search of its
+        own; with many batches it is faster to ``update`` moments and to fit once. Where prices
+        are scored on folds, each batch is cut into as many contiguous ones.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), optional
+            How many times each row counts.
+
+        Returns
+        -------
+        The reducer, fitted. Where the rows so far do not suffice for a fit they are counted all the
+        same, and the error says what is missing.
+        """
+        known = self.__dict__.get("_moments")
+        least = 2 if known is None else 1
+        X = self._checked_array(X, reset=known is None, ensure_min_features=least)
+        moments = Moments() if known is None else known
+        moments.update(X, y, sample_weight, self._fold_of_each(X.shape[0]))
+        self._moments = moments
+        self._learn_from(moments, named=False)
+        return self
+
+    def _fold_of_each(self, n_rows: int) -> Any:
+        """The fold of each row of a batch, where there are folds."""
+        return None
+
+    def _learn_from(self, moments: Moments, *, named: bool = True) -> None:
+        prepared = self._prepare_from(moments, named=named)
+        with few_threads(prepared.seen.is_light):
+            self._keep(prepared, *self._grouped(prepared))
+
+    def _check_moments_suffice(self) -> LinearSum:
+        """Raise where rows are needed, with the reason; else give the aggregation."""
+        aggregation, _ = self._checked_words()
+        checked_word("missing", self.missing, ["error", "pairwise"])
+        checked_means(self.engine, self.memory)
+        reason = self._why_rows(aggregation)
+        if reason or not isinstance(aggregation, LinearSum):
+            raise ValueError(f"{reason}: moments are not enough. Use fit.")
+        return aggregation
+
+    def _why_rows(self, aggregation: Aggregation) -> str | None:
+        """What needs the rows themselves, if anything."""
+        if self._by_row:
+            return "bound='fitted' fits models to rows"
+        if not isinstance(aggregation, LinearSum):
+            return f"aggregation='{aggregation.name}' looks at the rows of each group"
+        if self.inputs is not None:
+            return "inputs is a function of rows"
+        if self.missing != "error":
+            return "missing='pairwise' looks at the rows that have a value"
+        return None
+
+    def _prepare_from(self, moments: Moments, *, named: bool = True) -> Prepared:
+        """Check, apply scaling, and gather the evidence from moments."""
+        aggregation, (_, search) = self._check_moments_suffice(), self._checked_words()
+        self._check_rows(moments)
+        if named:
+            self._remember_features(moments)
+        self._layout, self._inputs = None, None
+        targets = self._targets_in(moments)
+        self._remember(Targets(np.empty((0, 0)), targets.classes))
+        importance = checked_importance(self.target_weights, len(targets.weights))
+        has_a_say = importance > 0
+        each = tuple(p.with_targets(targets.weights[has_a_say]) for p in moments.accumulated)
+        kept = moments.kept
+        self._scaling = self._scaling_of(each, kept.first)
+        looked_at = kept.looked_at(moments.count)
+        seen = SeenMoments(
+            each, aggregation, moments.is_weighted, kept.first, looked_at, self._scaling
+        )
+        units, limits = self._known(aggregation, seen.n_inputs)
+        columns, rows = self._columns_in(seen, moments)
+        ready = partial(
+            groupable_from_sums,
+            limits=limits,
+            rows=rows,
+            signs=checked_signs(self.signs, aggregation, by_row=False),
+        )
+        return Prepared(
+            seen,
+            importance[has_a_say],
+            ready(columns, units=units, search=search),
+            partial(self._units_of_sums, ready, columns),
+        )
+
+    def _check_rows(self, moments: Moments) -> None:
+        if moments.n_samples_ < 2:
+            raise ValueError(f"moments must be of 2 rows or more, got {moments.n_samples_}.")
+        if moments.n_features_in_ < 2:
+            raise ValueError("moments must be of 2 features or more, got 1.")
+
+    def _remember_features(self, moments: Moments) -> None:
+        self.n_features_in_ = moments.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(moments, "feature_names_in_"):
+            self.feature_names_in_ = moments.feature_names_in_
+
+    def _scaling_of(self, parts: tuple[Any, ...], first: FloatArray) -> Scaling | None:
+        if not self.scale:
+            return None
+        d = parts[0].n_features
+        centre, spread = (each[:d] for each in location_of(parts))
+        # A mean is off by its rounding, and constant columns must all become 0.
+        return Scaling(np.where(spread > 0, centre, first[0]), np.where(spread > 0, spread, 1.0))
+
+    def _columns_in(self, seen: SeenMoments, moments: Moments) -> tuple[SummedColumns, RowSets]:
+        """What is grouped, and which rows prices are computed on."""
+        n_folds = self._folds_in(moments)
+        if n_folds is not None:
+            check_scorable(seen.parts)
+        parts = (seen.whole,) if n_folds is None else seen.parts
+        rows = RowSets.all_rows() if n_folds is None else RowSets.of_folds(n_folds)
+        columns = SummedColumns(parts, seen.first)
+        if self._scaling is not None:
+            columns = columns.scaled(self._scaling.centre, self._scaling.spread)
+        return columns, rows
+
+    def _units_of_sums(
+        self, ready: Any, columns: SummedColumns, units: Units, signs: FloatArray | None
+    ) -> Groupable:
+        """The same columns, ready to be grouped as units."""
+        if signs is not None:
+            columns = columns.summed(sparse.csr_array(sparse.diags_array(signs)))
+        return ready(columns, units=units, search="restart")
