@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "files": {"values"},
     "doors": {"values"},
     "accumulating": {"values", "doors", "files", "statistics"},
+    "engines": {"values", "doors", "progress", "statistics", "accumulating"},
     "fields": {"values", "neighbours", "files"},
     "criteria": {"values", "statistics", "families"},
     "search": {"values"},
@@ -40,8 +41,16 @@ MAY_IMPORT = {
     "units": {"values", "search"},
     "grouping": BELOW_GROUPING,
     "estimators": BELOW_GROUPING - {"compiled"}
-    | {"accumulating", "doors", "grouping", "fields", "files"},
-    "sources": {"values", "doors", "progress", "statistics", "gathering", "accumulating"},
+    | {"accumulating", "doors", "engines", "grouping", "fields", "files"},
+    "sources": {
+        "values",
+        "doors",
+        "progress",
+        "statistics",
+        "gathering",
+        "accumulating",
+        "engines",
+    },
     "tables": {"values", "files"},
     "resampling": {"values", "estimators", "fields", "progress"},
     "tuning": {

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.metaestimators import available_if
@@ -23,7 +24,8 @@ from sklearn.utils.validation import (
 from coterie.aggregations import Aggregation, Linear, LinearSum, weighed
 from coterie.criteria import Criterion, ForAll, OnEnoughRows
 from coterie.doors import check_finite, check_table
-from coterie.estimators._aggregates import Scaling, oriented, same_kind, turned
+from coterie.engines import Carried, engine_of
+from coterie.estimators._aggregates import LinearAggregates, Scaling, oriented, same_kind, turned
 from coterie.estimators._automatic import automatic
 from coterie.estimators._checks import (
     checked_aggregation,
@@ -156,6 +158,11 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
 
     def _learn(self, X: Any, y: Any, given: Given = NOTHING) -> None:
         """Group the features of X and keep what transform needs."""
+        if engine_of(X) is not None:
+            raise ValueError(
+                f"{type(self).__name__} looks at rows, and those of X are not in memory: load them "
+                "first, or use NonLinCFA, GenLinCFA or LinCFA."
+            )
         self.__dict__.pop("_moments", None)
         prepared = self._prepare(X, y, given)
         with few_threads(prepared.seen.is_light):
@@ -385,10 +392,35 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             is set; for a field a DataArray of samples and groups.
         """
         check_is_fitted(self)
+        if (engine := engine_of(X)) is not None:
+            return engine.transformed(X, self._carried())
         values = self._transformed(X)
         if not is_field(X) or output_is_set(self):
             return values
         return self._layout.samples(values, X, self.get_feature_names_out())
+
+    def _carried(self) -> Carried:
+        """What rows need that are transformed elsewhere."""
+        names = self._names_seen()
+        return Carried(
+            self._transformed,
+            None if names is None else [str(name) for name in names],
+            [str(name) for name in self.get_feature_names_out()],
+            self._linear,
+        )
+
+    def _linear(self) -> tuple[sparse.csr_array, FloatArray]:
+        """Aggregates as weighted sums of features, and what is added to each."""
+        if self.inputs is not None or not isinstance(self._aggregates, LinearAggregates):
+            what = "inputs" if self.inputs is not None else f"aggregation='{self.aggregation}'"
+            raise ValueError(
+                f"{what} is no weighted sum of columns, which is all that can be sent."
+            )
+        weights, centre = self._aggregates.weights, self._aggregates.centre
+        if self._scaling:
+            weights = sparse.csr_array(weights @ sparse.diags_array(1 / self._scaling.spread))
+            centre = self._scaling.centre + centre * self._scaling.spread
+        return weights, -(weights @ centre)
 
     def _table_of(self, field: Any) -> Any:
         """The columns of a field that is laid out as the one in fit."""

@@ -13,8 +13,9 @@ from sklearn.utils.metaestimators import available_if
 
 from coterie.accumulating import Moments
 from coterie.aggregations import Aggregation, LinearSum
+from coterie.engines import Counting, engine_of
 from coterie.estimators._aggregates import Scaling
-from coterie.estimators._base import Reducer
+from coterie.estimators._base import NOTHING, Reducer
 from coterie.estimators._checks import (
     checked_aggregation,
     checked_importance,
@@ -23,6 +24,7 @@ from coterie.estimators._checks import (
     checked_word,
 )
 from coterie.estimators._prepared import Prepared
+from coterie.estimators._rows import Given
 from coterie.estimators._seen import SeenMoments
 from coterie.estimators._targets import Targets
 from coterie.estimators._targets_in import TargetsIn, check_scorable
@@ -54,6 +56,26 @@ class MomentReducer(Reducer):
     def _folds_in(self, moments: Moments) -> int | None:
         """How many folds of the moments prices are scored on; None for all rows together."""
         return None
+
+    def _folds_wanted(self) -> int | None:
+        """On how many contiguous folds prices are to be scored, where rows lie elsewhere."""
+        return None
+
+    def _learn(self, X: Any, y: Any, given: Given = NOTHING) -> None:
+        engine = engine_of(X)
+        if engine is None:
+            return super()._learn(X, y, given)
+        self._check_moments_suffice()
+        self._check_given(given)
+        counting = Counting(y, given.sample_weight, self._folds_wanted())
+        self.fit_moments(engine.moments(X, counting))
+        return None
+
+    def _check_given(self, given: Given) -> None:
+        """Raise where what is given beside rows that lie elsewhere must be seen row by row."""
+        for name in ("groups", "offset", "exposure"):
+            if getattr(given, name) is not None:
+                raise ValueError(f"{name} needs the rows in memory: load X first.")
 
     def fit_moments(self, moments: Moments) -> Self:
         """Learn which features to aggregate from moments, without any rows.

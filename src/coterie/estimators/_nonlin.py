@@ -252,6 +252,17 @@ class NonLinCFA(MomentReducer):
             )
         return n_folds
 
+    def _folds_wanted(self) -> int | None:
+        cv = self._cv()
+        if cv is None:
+            return None
+        if not isinstance(cv, Integral) or isinstance(cv, bool) or int(cv) < 2:
+            raise ValueError(
+                f"Rows that are not in memory are cut into contiguous folds: cv must be None or a "
+                f"number of 2 or more, got {cv!r}. Other folds can be given to moments_from."
+            )
+        return int(cv)
+
     def _fold_of_each(self, n_rows: int) -> Any:
         cv = self._cv()
         if cv is None:

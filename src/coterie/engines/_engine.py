@@ -1,0 +1,80 @@
+"""What an engine must be able to do, and which one a table belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol
+
+from scipy import sparse
+
+from coterie.accumulating import Moments
+from coterie.values import FloatArray
+
+
+class Counting(NamedTuple):
+    """What is to be counted beside X.
+
+    Parameters
+    ----------
+    y : Any
+        The targets: a table of the same engine, or the names of columns of X.
+    weights : Any
+        How many times each row counts: None, a column of the same engine, or its name.
+    folds : int or None, or whatever else the engine takes
+        So many contiguous folds.
+    columns : list of str or None
+        The features, where X has other columns too.
+    """
+
+    y: Any
+    weights: Any = None
+    folds: Any = None
+    columns: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A fitted reducer, as far as rows need it that are transformed elsewhere.
+
+    Parameters
+    ----------
+    of_rows : callable
+        Some rows in memory become their aggregates. Can be pickled.
+    names_in : list of str or None
+        Names of the features, where fit saw names.
+    names_out : list of str
+    linear : callable
+        The weight of each feature in each aggregate, (n_groups, n_features), and what is added
+        to each, (n_groups,); raises one sentence where an aggregate is no such sum.
+    """
+
+    of_rows: Callable[[Any], Any]
+    names_in: list[str] | None
+    names_out: list[str]
+    linear: Callable[[], tuple[sparse.csr_array, FloatArray]]
+
+
+class Engine(Protocol):
+    """Counts rows where they lie, and transforms them there, when somebody asks for them."""
+
+    def moments(self, X: Any, counting: Counting) -> Moments:
+        """The moments of all rows, added up by the engine; never a row of X but a few."""
+
+    def transformed(self, X: Any, carried: Carried) -> Any:
+        """The aggregates of all rows: a table of the same kind, not yet computed."""
+
+
+# The library that an object comes from, and the module here that serves it.
+SERVED = {
+    "dask": "coterie.engines._dask",
+    "dask_expr": "coterie.engines._dask",
+    "pyspark": "coterie.engines._spark",
+}
+
+
+def engine_of(X: Any) -> Engine | None:
+    """The engine that a table belongs to; None for tables in memory."""
+    name = SERVED.get(type(X).__module__.partition(".")[0])
+    return None if name is None else import_module(name).ENGINE
