@@ -28,6 +28,7 @@ MAY_IMPORT = {
     "families": {"values"},
     "files": {"values"},
     "doors": {"values"},
+    "devices": {"values"},
     "accumulating": {"values", "doors", "files", "statistics"},
     "engines": {"values", "doors", "progress", "statistics", "accumulating"},
     "fields": {"values", "neighbours", "files"},
@@ -36,12 +37,12 @@ MAY_IMPORT = {
     "theory": {"values"},
     "datasets": {"values"},
     "neighbours": {"values"},
-    "gathering": {"values", "statistics", "aggregations"},
+    "gathering": {"values", "statistics", "aggregations", "devices"},
     "compiled": {"values", "statistics", "criteria", "search"},
     "units": {"values", "search"},
     "grouping": BELOW_GROUPING,
     "estimators": BELOW_GROUPING - {"compiled"}
-    | {"accumulating", "doors", "engines", "grouping", "fields", "files"},
+    | {"accumulating", "devices", "doors", "engines", "grouping", "fields", "files"},
     "sources": {
         "values",
         "doors",

@@ -97,7 +97,7 @@ def check_finite(columns: Any, names: Callable[[], Any], owner: str, *, gaps: bo
 def by_column(columns: Any, is_bad: Any) -> BoolArray:
     """Which columns hold something bad."""
     if not is_sparse(columns):
-        return is_bad(columns).any(axis=0)
+        return np.asarray(is_bad(columns).any(axis=0))
     entries = columns.tocoo()
     bad = np.zeros(columns.shape[1], dtype=bool)
     bad[entries.col[is_bad(entries.data)]] = True

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from coterie.aggregations import Additive, Aggregation, Custom, LinearSum, running_form
+from coterie.devices import OnDevice, check_room
 from coterie.statistics import (
     LARGE,
     SMALL,
     ColumnSource,
+    DeviceEvidence,
+    DeviceSource,
     Evidence,
     GapEvidence,
     GramSource,
@@ -26,6 +29,7 @@ from coterie.statistics import (
     gram_bytes,
     gram_of_sparse,
     standardised,
+    standardised_there,
 )
 from coterie.values import FloatArray, is_sparse
 
@@ -163,6 +167,8 @@ def _of_sums(
     means: Means,
     signs: bool,
 ) -> list[SumEvidence]:
+    if isinstance(columns, OnDevice):
+        return _where_they_lie(columns, targets, rows, signs)
     n_samples, n_features = columns.shape
     is_linear = isinstance(aggregation, LinearSum)
     n_columns = n_features * (1 if is_linear else 2) + len(targets)
@@ -180,6 +186,24 @@ def _of_sums(
         weights = source.spread[:n_features]
         sources = [source, *(source.aimed_at(target) for target in targets[1:])]
     return [SumEvidence(source, weights, signs=signs) for source in sources]
+
+
+def _where_they_lie(
+    columns: OnDevice, targets: list[Standardised], rows: RowSets, signs: bool
+) -> list[SumEvidence]:
+    """Evidence about sums of columns on a device, found and kept there."""
+    n_samples, n_columns = columns.shape[0], columns.shape[1] + len(targets)
+    needed = 8 * n_columns * (len(rows.batches) * n_columns + 3 * n_samples)
+    check_room(columns, needed, f"Scatters of {columns.shape[1]:,} features")
+    weights = None if rows.weights is None else columns.moved(rows.weights)
+    values, _, spread = standardised_there(columns, weights)
+    source = DeviceSource(rows, values, np.hstack([target.values for target in targets]))
+    if columns.is_compiled:
+        # Questions are of all shapes, and each would be compiled.
+        at_hand = source.on_host()
+        return [SumEvidence(at_hand.aimed_at(t), spread, signs=signs) for t in range(len(targets))]
+    sources = (source.aimed_at(number) for number in range(len(targets)))
+    return [DeviceEvidence(each, spread, signs=signs) for each in sources]
 
 
 def _looked_up(

@@ -62,6 +62,16 @@ class MergeQuestion:
         """How many groups at once are worth asking about."""
         return self.evidence.foresight
 
+    @property
+    def restarts(self) -> int:
+        """The same where each group costs a row of answers."""
+        return self.evidence.restarts
+
+    @property
+    def breadth(self) -> int:
+        """How many candidates are not worth asking about in parts."""
+        return self.evidence.breadth
+
     def alone(self, feature: int) -> Any:
         """The group of one feature."""
         return self.evidence.alone(feature)
@@ -106,10 +116,15 @@ class MergeQuestion:
     def _verdict(self, pairs_of: Callable[[IntArray], Any], candidates: IntArray) -> Verdict:
         step = self.evidence.max_candidates
         blocks = [candidates[i : i + step] for i in range(0, len(candidates), step)]
-        verdicts = [self.criterion.verdict(pairs_of(block)) for block in blocks]
+        verdicts = [on_host(self.criterion.verdict(pairs_of(block))) for block in blocks]
         if len(verdicts) == 1:
             return verdicts[0]
         return Verdict(*(np.concatenate(parts, axis=-1) for parts in zip(*verdicts, strict=True)))
+
+
+def on_host(verdict: Verdict) -> Verdict:
+    """Answers where the search can read them, whether or not they were found elsewhere."""
+    return Verdict(np.asarray(verdict.price), np.asarray(verdict.allowance))
 
 
 def _stacked(verdicts: Sequence[Verdict]) -> Verdict:
@@ -258,14 +273,15 @@ def order_by_content(columns: Any) -> tuple[IntArray, IntArray]:
     if is_sparse(columns):
         return _order_by_entries(columns)
     # No value at all comes last, wherever it is.
-    key = np.where(np.isnan(columns[0]), np.inf, columns[0])
+    first_row = np.asarray(columns[0])
+    key = np.where(np.isnan(first_row), np.inf, first_row)
     order = np.argsort(key, kind="stable")
     first = key[order]
     is_new = np.append(True, first[1:] != first[:-1])
     for start, end in pairwise([*np.flatnonzero(is_new), len(order)]):
         if end - start > 1:
             tied = order[start:end]
-            content = [columns[:, j].tobytes() for j in tied]
+            content = [np.asarray(columns[:, int(j)]).tobytes() for j in tied]
             by_content = sorted(range(len(content)), key=content.__getitem__)
             order[start:end] = tied[by_content]
             is_new[start + 1 : end] = [content[a] != content[b] for a, b in pairwise(by_content)]

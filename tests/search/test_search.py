@@ -22,6 +22,8 @@ class ByHand:
     price: object
     allowance: float = 1.0
     foresight: int = 4
+    restarts: int = 32
+    breadth: int = 32
     asked: int = 0
 
     def alone(self, feature):

@@ -12,10 +12,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from coterie.compiled._tables import rule_of, sums_of, views_of
+from coterie.compiled._tables import Rule, rule_of, sums_of, views_of
 from coterie.criteria import Criterion
 from coterie.search import Limits
-from coterie.statistics import Evidence
+from coterie.statistics import DeviceEvidence, Evidence
 from coterie.values import IntArray, Partition, Trace
 
 __all__ = ["compiled_search"]
@@ -40,6 +40,8 @@ def compiled_search(
     has_copies = copies is not None and copies[-1] < len(copies)
     if evidence.n_features < FEWEST_FEATURES or rule is None or has_copies:
         return None
+    if isinstance(evidence, DeviceEvidence):
+        return _searched_there(search, evidence, rule, limits)
     if not (views := views_of(evidence)) or (searches := _loaded()) is None:
         return None
     if (sums := sums_of(views)) is None:
@@ -47,6 +49,36 @@ def compiled_search(
     if search == "best":
         return searches.best(sums, rule, limits)
     return searches.in_order(sums, rule, limits, restart=search == "restart")
+
+
+def _searched_there(
+    search: str, evidence: DeviceEvidence, rule: Rule, limits: Limits
+) -> tuple[Partition, Trace] | None:
+    """The same where the evidence lies on a GPU, for the searches that take features in order."""
+    is_limited = limits.change_as_groups_grow or limits.max_group_size is not None
+    is_cuda = hasattr(evidence.source.scatters[0].array, "__cuda_array_interface__")
+    if search == "best" or is_limited or not is_cuda or (kernels := _kernels()) is None:
+        return None
+    return kernels.in_order_there(evidence, rule, restart=search == "restart")
+
+
+@cache
+def _kernels() -> Any:
+    """The search as a kernel for GPUs, or None where there is no compiler for one that works."""
+    if find_spec("numba") is None:
+        return None
+    try:
+        kernels = import_module("coterie.compiled._on_gpu")
+        kernels.check()
+    # Whatever a compiler raises that does not fit the driver, or numpy.
+    except Exception as error:
+        warnings.warn(
+            f"numba does not work with this GPU, so the search there goes step by step: {error}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+    return kernels
 
 
 @cache

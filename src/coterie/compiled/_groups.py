@@ -242,12 +242,31 @@ def pair_moments(
 ) -> PairMoments:
     """Moments of the group with a candidate and target v within set t, once it has seen them."""
     n, membership, columns, deviations, within, gaps, seen = arrays
-    u, uu, uy = within[t, 0], within[t, 1], within[t, 2 + v]
     uv, with_contributed = 0.0, 0.0
     for b in range(membership.shape[1]):
         uv += membership[t, b] * seen[0, b] + gaps[t, b] * deviations[candidate, t, b]
         with_contributed += membership[t, b] * seen[1, b]
         with_contributed += gaps[t, b] * deviations[contributed, t, b]
+    scatters = (uv, with_contributed)
+    return paired(n, columns, within, scatters, t, candidate, contributed, weight, y, v)
+
+
+@inlined
+def paired(
+    n: FloatArray,
+    columns: FloatArray,
+    within: FloatArray,
+    scatters: tuple[float, float],
+    t: int,
+    candidate: int,
+    contributed: int,
+    weight: float,
+    y: int,
+    v: int,
+) -> PairMoments:
+    """The same, from the scatters of the group with the candidate and what it contributes."""
+    uv, with_contributed = scatters
+    u, uu, uy = within[t, 0], within[t, 1], within[t, 2 + v]
     added = weight**2 * columns[contributed, t, 1]
     return PairMoments(
         n[t],

@@ -98,25 +98,26 @@ def _rule_for_all(rules: Sequence[Rule | None], importance: FloatArray) -> Rule 
 def views_of(evidence: Evidence[Any]) -> list[SumEvidence]:
     """The evidence about sums, for each target; none where it is about something else."""
     views = evidence.views if isinstance(evidence, ManyTargets) else [evidence]
-    return [view for view in views if isinstance(view, SumEvidence)]
+    at_hand = (GramSource, ColumnSource)
+    return [v for v in views if isinstance(v, SumEvidence) and isinstance(v.source, at_hand)]
 
 
 def sums_of(views: Sequence[SumEvidence]) -> Sums | None:
     """Evidence about sums in arrays, if its columns are at hand."""
     match views[0].source:
         case GramSource() as source:
-            return Sums._make((*_about_columns(views), source.scatters, *NO_COLUMNS))
+            return Sums._make((*about_columns(views), source.scatters, *NO_COLUMNS))
         case ColumnSource(is_plain=True) as source:
             aimed = [view.source for view in views if isinstance(view.source, ColumnSource)]
             targets = np.stack([one.target for one in aimed])
             weights = np.empty(0) if source.weights is None else source.weights
             columns = (source.features, source.edges, targets, weights)
             scales = (source.centre, source.scale)
-            return Sums._make((*_about_columns(views), np.empty((0, 0, 0)), *columns, *scales))
+            return Sums._make((*about_columns(views), np.empty((0, 0, 0)), *columns, *scales))
     return None
 
 
-def _about_columns(views: Sequence[SumEvidence]) -> tuple[Any, ...]:
+def about_columns(views: Sequence[SumEvidence]) -> tuple[Any, ...]:
     """The fields of Sums that do not depend on where scatters come from."""
     first = views[0]
     source = first.source

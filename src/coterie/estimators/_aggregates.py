@@ -10,11 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from coterie.aggregations import Aggregation, Linear, running_form
-from coterie.statistics import available
+from coterie.devices import OnDevice
+from coterie.statistics import available, standardised_there
 from coterie.values import FloatArray, IntArray, Partition, is_sparse
 
 # Weights in a matrix small enough to be multiplied with its zeros.
 DENSE = 2**21
+# Groups whose aggregates are found at a time on a device.
+AT_A_TIME = 512
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,9 @@ class Scaling:
 
             centre, variance = mean_variance_axis(columns, axis=0, weights=weights)
             spread = np.sqrt(variance)
+        elif isinstance(columns, OnDevice):
+            counts = None if weights is None else columns.moved(weights)
+            _, centre, spread = standardised_there(columns, counts)
         else:
             _, centre, spread = available(columns, weights)
         return cls(centre, np.where(spread > 0, spread, 1.0))
@@ -106,6 +112,8 @@ class LinearAggregates:
         """Aggregates of shape (n_samples, n_groups); sparse if the columns are."""
         if is_sparse(columns):
             return columns @ self.weights.T.astype(columns.dtype)
+        if isinstance(columns, OnDevice):
+            return self._values_there(columns)
         if self.gaps and np.isnan(columns).any():
             return self._over_available(columns)
         centre = self.centre.astype(columns.dtype)
@@ -115,6 +123,16 @@ class LinearAggregates:
             # One product by BLAS, zeros included, is faster than skipping them.
             return centred @ weights.toarray().T
         return np.ascontiguousarray((weights @ centred.T).T)
+
+    def _values_there(self, columns: OnDevice) -> Any:
+        """Aggregates of columns on a device, some groups at a time."""
+        made = []
+        for start in range(0, self.weights.shape[0], AT_A_TIME):
+            weights = self.weights[start : start + AT_A_TIME].tocsc()
+            members = np.flatnonzero(np.diff(weights.indptr))
+            some = columns[:, members] - self.centre[members].astype(columns.dtype)
+            made.append(some @ weights[:, members].toarray().T.astype(columns.dtype))
+        return np.concatenate(made, axis=1)
 
     def _over_available(self, columns: FloatArray) -> FloatArray:
         """Aggregates of the members that have a value, as if those stood for all."""
@@ -130,6 +148,12 @@ class LinearAggregates:
         lengths = self.weights.power(2).sum(axis=1)
         if is_sparse(values):
             return values @ (sparse.diags_array(1 / lengths) @ self.weights)
+        if isinstance(values, OnDevice):
+            group_of = np.zeros(self.weights.shape[1], dtype=np.intp)
+            group_of[self.weights.indices] = np.repeat(
+                np.arange(len(lengths)), np.diff(self.weights.indptr)
+            )
+            return (values / lengths)[:, group_of] * self.weight_of_each + self.centre
         return (self.weights.T @ (values / lengths).T).T + self.centre
 
 

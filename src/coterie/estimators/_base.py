@@ -23,11 +23,14 @@ from sklearn.utils.validation import (
 
 from coterie.aggregations import Aggregation, Linear, LinearSum, weighed
 from coterie.criteria import Criterion, ForAll, OnEnoughRows
+from coterie.devices import OnDevice, given_back, host, is_foreign, taken_in
 from coterie.doors import check_finite, check_table
 from coterie.engines import Carried, engine_of
 from coterie.estimators._aggregates import LinearAggregates, Scaling, oriented, same_kind, turned
 from coterie.estimators._automatic import automatic
 from coterie.estimators._checks import (
+    check_on_device,
+    check_shape,
     checked_aggregation,
     checked_importance,
     checked_kinds,
@@ -244,6 +247,9 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         """Validate: what is grouped, the targets, and the rows that count."""
         may_have_gaps = check_missing(self.missing, aggregation, self.signs, self.groups)
         X, y = self._as_table(X, y)
+        if is_foreign(X):
+            X, y = self._taken_in(X, aggregation), host(y)
+            given = Given(*(host(one) for one in given))
         rows = checked_rows(given, X, y)
         X, y = rows.of(X), rows.of(y)
         check_no_gaps(y)
@@ -261,7 +267,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
     def _scaled(self, data: Data, search: str) -> Any:
         """The columns, standardised if the user wants that."""
         columns = data.columns
-        if search == "best" and not is_sparse(columns):
+        if search == "best" and isinstance(columns, np.ndarray):
             # Sums along a column must not depend on how the table lies in memory.
             columns = np.ascontiguousarray(columns)
         self._scaling = Scaling.of(columns, data.rows.weights) if self.scale else None
@@ -342,8 +348,29 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             X = self._layout.table(X)
         return X, y.toarray() if is_sparse(y) else y
 
+    def _taken_in(self, X: Any, aggregation: Aggregation) -> Any:
+        """An array of another library, where it lies if all that is asked for can be done there."""
+        taken = taken_in(X)
+        if isinstance(taken, OnDevice):
+            check_on_device(self._why_rows(aggregation), self.engine)
+        return taken
+
+    def _why_rows(self, aggregation: Aggregation) -> str | None:
+        """What needs the rows themselves, and not only sums of their products, if anything."""
+        if self._by_row:
+            return "bound='fitted' fits models to rows"
+        if not isinstance(aggregation, LinearSum):
+            return f"aggregation='{aggregation.name}' looks at the rows of each group"
+        if self.inputs is not None:
+            return "inputs is a function of rows"
+        if self.missing != "error":
+            return "missing='pairwise' looks at the rows that have a value"
+        return None
+
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
-        if not is_transformer(self.inputs):
+        if isinstance(X, OnDevice):
+            check_shape(X)
+        elif not is_transformer(self.inputs):
             return self._checked_array(
                 X, y=y, multi_output=True, ensure_min_samples=2, ensure_min_features=2
             )
@@ -354,6 +381,8 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
 
     def _checked_array(self, X: Any, **checks: Any) -> Any:
         """Validated data; gaps are left in, to be refused by name."""
+        if isinstance(X, OnDevice):
+            return validate_data(self, X, skip_check_array=True, reset=checks.get("reset", True))
         check_table(X)
         return validate_data(
             self,
@@ -394,6 +423,8 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         if (engine := engine_of(X)) is not None:
             return engine.transformed(X, self._carried())
+        if is_foreign(X):
+            return given_back(self._transformed(taken_in(X)), X)
         values = self._transformed(X)
         if not is_field(X) or output_is_set(self):
             return values
@@ -468,19 +499,25 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             Sparse if X is, unless `scale` is set; a field if X is what ``transform`` made of one.
         """
         check_is_fitted(self)
+        if is_foreign(X):
+            return given_back(self._untransformed(taken_in(X)), X)
         if is_field(X) and self._layout is not None:
             dims = (self._layout.sample_dim, ...)
             return self._layout.unstacked(self._untransformed(X.transpose(*dims).data), X)
         return self._untransformed(X)
 
     def _untransformed(self, X: Any) -> Any:
-        values = check_array(
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan" if self.missing == "pairwise" else True,
-            input_name="X",
-            estimator=self,
+        values = (
+            X
+            if isinstance(X, OnDevice)
+            else check_array(
+                X,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite="allow-nan" if self.missing == "pairwise" else True,
+                input_name="X",
+                estimator=self,
+            )
         )
         if values.shape[1] != self.n_groups_:
             raise ValueError(

@@ -264,3 +264,23 @@ def _checked_graph(connectivity: Any, n_features: int) -> sparse.csr_array | Non
     touching = abs(graph) + abs(graph.T)
     touching.eliminate_zeros()
     return sparse.csr_array(touching)
+
+
+def check_shape(X: Any) -> None:
+    """Raise where an array on a device is no table of two rows and two columns at least."""
+    if X.ndim != 2:
+        raise ValueError(f"X must have 2 dimensions, got shape {X.shape}.")
+    for what, found in zip(("sample", "feature"), X.shape, strict=True):
+        if found < 2:
+            raise ValueError(
+                f"Found array with {found} {what}(s) (shape={X.shape}) while a minimum of 2 is "
+                "required."
+            )
+
+
+def check_on_device(reason: str | None, engine: object) -> None:
+    """Raise where columns on a device would have to come to the host, with the reason."""
+    if reason is not None:
+        raise ValueError(f"{reason}, and X lies on a device: pass X as an array of numpy.")
+    if engine == "columns":
+        raise ValueError("engine='columns' is for columns in memory: pass X as an array of numpy.")

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 
 from coterie.accumulating import Moments
-from coterie.aggregations import Aggregation, LinearSum
+from coterie.aggregations import LinearSum
 from coterie.engines import Counting, engine_of
 from coterie.estimators._aggregates import Scaling
 from coterie.estimators._base import NOTHING, Reducer
@@ -146,18 +146,6 @@ class MomentReducer(Reducer):
         if reason or not isinstance(aggregation, LinearSum):
             raise ValueError(f"{reason}: moments are not enough. Use fit.")
         return aggregation
-
-    def _why_rows(self, aggregation: Aggregation) -> str | None:
-        """What needs the rows themselves, if anything."""
-        if self._by_row:
-            return "bound='fitted' fits models to rows"
-        if not isinstance(aggregation, LinearSum):
-            return f"aggregation='{aggregation.name}' looks at the rows of each group"
-        if self.inputs is not None:
-            return "inputs is a function of rows"
-        if self.missing != "error":
-            return "missing='pairwise' looks at the rows that have a value"
-        return None
 
     def _prepare_from(self, moments: Moments, *, named: bool = True) -> Prepared:
         """Check, apply scaling, and gather the evidence from moments."""

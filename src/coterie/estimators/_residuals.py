@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from coterie.statistics import available, means
+from coterie.devices import OnDevice
+from coterie.statistics import available, means, standardised_there
 from coterie.values import FloatArray, is_sparse
 
 # A column of which less than this is left beside those before it says nothing of its own.
@@ -26,6 +27,8 @@ def residuals(
 
     An aggregate that has no value in a row counts as its mean.
     """
+    if isinstance(aggregates, OnDevice):
+        return _residuals_there(aggregates, targets, weights)
     aggregates = aggregates.toarray() if is_sparse(aggregates) else aggregates
     values = available(aggregates, weights).values
     deviations = targets - means(targets, weights)
@@ -41,6 +44,17 @@ def residuals(
     total = np.square(deviations).sum(axis=0)
     # Squares of numbers such as 1e-200 are nothing at all, and nothing has no logarithm.
     return np.maximum(np.square(left).sum(axis=0), np.maximum(PERFECT * total, TINY))
+
+
+def _residuals_there(
+    aggregates: OnDevice, targets: FloatArray, weights: FloatArray | None
+) -> FloatArray:
+    """The same for aggregates on a device: their scatters come to the host, and no row."""
+    counts = None if weights is None else aggregates.moved(weights)
+    values = standardised_there(aggregates, counts).values
+    columns = np.concatenate([values, targets - means(targets, weights)], axis=1)
+    weighed = columns if counts is None else columns * counts[:, None]
+    return residuals_in(np.asarray(weighed.T @ columns), targets.shape[1])
 
 
 def _triangle(values: FloatArray, targets: FloatArray) -> FloatArray:

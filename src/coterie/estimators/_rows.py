@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length
 
+from coterie.devices import OnDevice
 from coterie.doors import counted
 from coterie.statistics import RowSets
 from coterie.values import FloatArray, IntArray
@@ -35,6 +36,8 @@ class Rows(NamedTuple):
         """The rows of a table that count."""
         if self.kept is None or table is None:
             return table
+        if isinstance(table, OnDevice):
+            return table[self.kept]
         return _safe_indexing(table if hasattr(table, "shape") else np.asarray(table), self.kept)
 
 

@@ -15,9 +15,6 @@ import numpy as np
 from coterie.search._question import NO_LIMITS, Group, Limits, Question, outcome
 from coterie.values import BoolArray, Decision, IntArray, Partition, Trace, Verdict
 
-SHORTEST_BLOCK = 32
-# Passes that start again cost a row of answers each, so that few are foreseen.
-LONGEST_RESTARTS = 32
 NOBODY: IntArray = np.empty(0, dtype=np.intp)
 
 
@@ -61,7 +58,7 @@ class _Growth:
         self._passed: list[IntArray] = []  # whom it will not
         self._restart = restart
         self._start = 0
-        self._block = SHORTEST_BLOCK
+        self._block = group.breadth
         self._links = 2
 
     def run(self) -> IntArray:
@@ -92,7 +89,7 @@ class _Growth:
         # those who will be asked again.
         again = self._start + int(welcome[0]) if self._restart else 0
         per_welcome = len(asked) / len(welcome)
-        self._block = max(SHORTEST_BLOCK, again + int(1.5 * per_welcome * self._links))
+        self._block = max(self.group.breadth, again + int(1.5 * per_welcome * self._links))
         if len(foreseen) == 1:
             self.group.join(foreseen)
             place = int(np.searchsorted(self._free, foreseen[0]))
@@ -165,7 +162,7 @@ class _Growth:
         accepted = (np.arange(len(queue)) == first[:, None])[heard]
         answers = Verdict(verdict.price[heard], verdict.allowance[heard])
         self._record(np.broadcast_to(queue, heard.shape)[heard], answers, accepted)
-        self._links = min(LONGEST_RESTARTS, true_rows + 1 if len(surprises) else 2 * len(links))
+        self._links = min(self.group.restarts, true_rows + 1 if len(surprises) else 2 * len(links))
         last = int(first[true_rows - 1])
         joined = links[:true_rows] if last == nobody else np.append(links[:true_rows], queue[last])
         self.group.join(joined)

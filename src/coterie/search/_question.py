@@ -30,6 +30,14 @@ class Question(Protocol[State]):
     def foresight(self) -> int:
         """How many groups at once are worth asking about."""
 
+    @property
+    def restarts(self) -> int:
+        """The same where each group costs a row of answers."""
+
+    @property
+    def breadth(self) -> int:
+        """How many candidates are not worth asking about in parts."""
+
     def alone(self, feature: int) -> State:
         """The group of one feature."""
 
@@ -168,6 +176,16 @@ class Group:
     def foresight(self) -> int:
         """How many merges may be foreseen: one, if each changes who may be asked."""
         return min(self.room, 1 if self._limits.change_as_groups_grow else self._question.foresight)
+
+    @property
+    def restarts(self) -> int:
+        """The same where each merge costs a row of answers."""
+        return min(self.foresight, self._question.restarts)
+
+    @property
+    def breadth(self) -> int:
+        """How many candidates are not worth asking about in parts."""
+        return self._question.breadth
 
     @property
     def room(self) -> int:

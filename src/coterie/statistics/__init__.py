@@ -13,6 +13,7 @@ from coterie.statistics._effective import (
 )
 from coterie.statistics._moments import BatchMoments
 from coterie.statistics._on_demand import ColumnSource
+from coterie.statistics._on_device import DeviceEvidence, DeviceSource, standardised_there
 from coterie.statistics._pair_columns import PairColumns
 from coterie.statistics._pairs import COLLINEAR, ROUNDING, Evidence, PairMoments, where
 from coterie.statistics._rows import RowSets
@@ -41,6 +42,8 @@ __all__ = [
     "Accumulated",
     "BatchMoments",
     "ColumnSource",
+    "DeviceEvidence",
+    "DeviceSource",
     "Evidence",
     "GapEvidence",
     "GramSource",
@@ -71,6 +74,7 @@ __all__ = [
     "places_looked_at",
     "scatter_within",
     "standardised",
+    "standardised_there",
     "sum_of_squares",
     "together",
     "where",

@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie.statistics._columns import available
 from coterie.statistics._pair_columns import PairColumns
-from coterie.statistics._pairs import PairMoments, unless_constant
+from coterie.statistics._pairs import BREADTH, RESTARTS, PairMoments, unless_constant
 from coterie.statistics._rows import RowSets
 from coterie.statistics._running import BLOCK, RunningAggregate
 from coterie.values import BoolArray, FloatArray, IntArray
@@ -52,7 +52,7 @@ class RowEvidence:
         n_samples, self.n_features = columns.shape
         # A question needs about a dozen tables of this size, which had better stay in the cache.
         self.max_candidates = max(1, BLOCK // 16 // n_samples)
-        self.foresight = 1
+        self.foresight, self.restarts, self.breadth = 1, RESTARTS, BREADTH
         self.foresees = False
         self.is_light = False
         self._aggregate, self._columns = aggregate, columns
@@ -112,6 +112,7 @@ class GapEvidence:
     def __init__(self, by_row: RowEvidence, rows: RowSets) -> None:
         self.n_features, self.max_candidates = by_row.n_features, by_row.max_candidates
         self.foresight, self.foresees = by_row.foresight, by_row.foresees
+        self.restarts, self.breadth = by_row.restarts, by_row.breadth
         self.is_light = by_row.is_light
         self._by_row, self._rows = by_row, rows
         self.alone, self.joined = by_row.alone, by_row.joined

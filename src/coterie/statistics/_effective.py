@@ -96,7 +96,7 @@ def _first_two(columns: Any) -> FloatArray:
 
 def _dense(columns: Any) -> FloatArray:
     """Columns without gaps, each filled with the mean of its column."""
-    columns = columns.toarray() if hasattr(columns, "toarray") else columns
+    columns = columns.toarray() if hasattr(columns, "toarray") else np.asarray(columns)
     missing = np.isnan(columns)
     if not missing.any():
         return columns

@@ -45,6 +45,8 @@ class PairMoments(NamedTuple):
 
 
 State = TypeVar("State")
+# Rows of answers that are worth foreseeing, and the fewest candidates worth asking at once.
+RESTARTS, BREADTH = 32, 32
 
 
 class Evidence(Protocol[State]):
@@ -53,6 +55,8 @@ class Evidence(Protocol[State]):
     n_features: int
     max_candidates: int  # that one answer should cover, so that memory stays bounded
     foresight: int  # how many groups one answer had better cover
+    restarts: int  # the same where each group costs a row of answers
+    breadth: int  # how many candidates are not worth asking about in parts
     foresees: bool  # whether one answer can cover several groups, as SumEvidence has it
     is_light: bool  # whether its products are too small to be worth several threads
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from coterie.statistics._columns import Standardised, means, standardised
-from coterie.statistics._pairs import PairMoments, unless_constant
+from coterie.statistics._pairs import BREADTH, RESTARTS, PairMoments, unless_constant
 from coterie.statistics._rows import RowSets
 from coterie.values import FloatArray, IntArray
 
@@ -72,7 +72,7 @@ class RunningEvidence:
     ) -> None:
         self.n_features = columns.shape[1]
         self.max_candidates = max(1, BLOCK // len(columns))
-        self.foresight = 1
+        self.foresight, self.restarts, self.breadth = 1, RESTARTS, BREADTH
         self.foresees = False
         self.is_light = False
         self._aggregate = aggregate

@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie.statistics._columns import LARGE, SMALL
-from coterie.statistics._pairs import PairMoments, unless_constant, without_rounding
+from coterie.statistics._pairs import (
+    BREADTH,
+    RESTARTS,
+    PairMoments,
+    unless_constant,
+    without_rounding,
+)
 from coterie.statistics._sources import Source
 from coterie.values import FloatArray, IntArray
 
@@ -96,6 +102,7 @@ class SumEvidence:
         # Links whose weights span all floats have no common unit, and whether a link joins with a
         # minus is known only when it does: then none is foreseen.
         self.foresight = 128 if _all_alike(weights[weights > 0]) and not signs else 1
+        self.restarts, self.breadth = RESTARTS, BREADTH
         self.foresees = True
         self.is_light = source.is_light
         self.source, self._rows = source, source.rows
@@ -142,8 +149,10 @@ class SumEvidence:
 
     def _in_units_of(self, group: SumGroup, features: IntArray) -> SumGroup:
         """The group in units of the heaviest of some features, if heavier than its own."""
-        heaviest = self.weights[features].max()
-        if heaviest <= group.unit[0] or not self.units_differ:
+        if not self.units_differ:
+            return group
+        heaviest = float(self.weights[features].max())
+        if heaviest <= group.unit[0]:
             return group
         factor = group.unit[0] / heaviest
         total, mean, own, parts, _ = group

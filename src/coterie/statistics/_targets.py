@@ -22,6 +22,7 @@ class ManyTargets:
         self.views = views
         self.n_features, self.max_candidates = first.n_features, first.max_candidates
         self.foresight, self.is_light = first.foresight, first.is_light
+        self.restarts, self.breadth = first.restarts, first.breadth
         self.foresees = first.foresees
         self.alone, self.joined = first.alone, first.joined
 
