@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+ENGINES := .venv/engines
 
 .PHONY: help demo test check quick reproduce bench pictures clean
 
@@ -15,15 +16,19 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $(READY)
 
+$(ENGINES): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,engines]'
+	touch $(ENGINES)
+
 demo: $(READY)  ## group the features of two problems, compare with PCA and Ward, and write a report
 	$(BIN)/python examples/demo.py
 	@echo
 	$(BIN)/coterie demo -o build/demo
 
-test: $(READY)  ## all tests, the paper's tables included
+test: $(ENGINES)  ## all tests, the paper's tables included
 	$(BIN)/python -m pytest -n auto -q
 
-check: $(READY)  ## all tests, types and lint, and a share of the paper's tables
+check: $(ENGINES)  ## all tests, types and lint, and a share of the paper's tables
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

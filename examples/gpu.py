@@ -1,7 +1,7 @@
 """Columns on a GPU, or in an array of any library that follows the array API standard.
 
-Needs PyTorch and coterie[gpu]; for a search as fast as the products, numba-cuda as well. Without a GPU it
-runs on the CPU.
+Needs PyTorch and coterie[gpu]; for a search as fast as the products, numba-cuda as well.
+Without a GPU it runs on the CPU.
 """
 
 from __future__ import annotations

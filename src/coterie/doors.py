@@ -19,10 +19,29 @@ def counted(noun: str, items: Iterable[object], most: int = 5) -> str:
     return f"{noun}{'s' * (len(items) > 1)} {shown}{more}"
 
 
+# Libraries whose tables are not in memory, and how their rows come there.
+ELSEWHERE = {
+    "dask": ("Dask", "compute()"),
+    "dask_expr": ("Dask", "compute()"),
+    "pyspark": ("Spark", "toPandas()"),
+}
+
+
+def library_of(X: Any) -> str | None:
+    """The library that has the rows of a table, where they are not in memory."""
+    name = type(X).__module__.partition(".")[0]
+    return name if name in ELSEWHERE else None
+
+
 def check_table(X: Any) -> None:
     """Raise where a table holds what is not a number, naming the columns."""
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame: collect() it first.")
+    if (name := library_of(X)) is not None:
+        library, how = ELSEWHERE[name]
+        raise TypeError(
+            f"X is a table of {library}, and its rows are needed in memory here: call {how} first."
+        )
     if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
         raise ValueError("X is a masked array: fill the masked values first, or drop the columns.")
     if getattr(getattr(X, "dtype", None), "kind", "f") == "c":

@@ -51,7 +51,7 @@ def read_batch(
     for what, rows in {"y": len(next(iter(targets.values()))), **_lengths(fold)}.items():
         if rows != n_rows:
             raise ValueError(f"X has {n_rows} rows in {which}, and {what} has {rows}.")
-    weights, folds = _read_weights(sample_weight, n_rows, which), _read_folds(fold)
+    weights, folds = read_weights(sample_weight, n_rows, which), _read_folds(fold)
     if weights is not None:
         kept = np.flatnonzero(weights)
         if len(kept) < n_rows:
@@ -156,7 +156,8 @@ def _is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def _read_weights(sample_weight: Any, n_rows: int, which: str) -> FloatArray | None:
+def read_weights(sample_weight: Any, n_rows: int, which: str) -> FloatArray | None:
+    """How often each row of a batch counts; None for once."""
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from coterie.statistics import ROWS, places_looked_at
+from coterie.statistics import ROWS, places_looked_at, unrounded
 from coterie.values import FloatArray, IntArray
 
 
@@ -38,21 +38,22 @@ class KeptRows:
     @property
     def places(self) -> FloatArray:
         """Where the evenly spread rows lie, as often as each row counts."""
-        if self.n_expected is None or self.n_expected <= ROWS:
+        if self.n_expected is None or unrounded(self.n_expected, self.n_expected) <= ROWS:
             return np.empty(0)
         return places_looked_at(self.n_expected)
 
     def take(self, features: FloatArray, weights: FloatArray | None, n_counted: float) -> None:
         """Keep what is needed of a batch, after so many rows."""
         self._take_first(features)
-        if not len(self.places):
+        places = self.places
+        if self.n_expected is None or not len(places):
             return
         before = self.n_before + n_counted
         counts = np.ones(len(features)) if weights is None else weights
-        after = before + np.cumsum(counts)
-        begin, end = np.searchsorted(self.places, [before, after[-1]])
+        sums = unrounded(np.cumsum(np.append(before, counts)), self.n_expected)
+        begin, end = np.searchsorted(places, sums[[0, -1]])
         if end > begin:
-            at = np.searchsorted(after, self.places[begin:end], side="right")
+            at = np.searchsorted(sums[1:], places[begin:end], side="right")
             self.numbers.append(np.arange(begin, end))
             self.rows.append(features[at])
 
@@ -78,7 +79,9 @@ class KeptRows:
 
     def looked_at(self, n_counted: float) -> FloatArray | None:
         """The evenly spread rows, if all of them are there and no row is missing."""
-        if not self.rows or n_counted != self.n_expected or self.n_before != 0:
+        if not self.rows or self.n_expected is None or self.n_before != 0:
+            return None
+        if unrounded(n_counted - self.n_expected, self.n_expected) != 0:
             return None
         numbers, rows = np.concatenate(self.numbers), np.vstack(self.rows)
         order = np.argsort(numbers, kind="stable")

@@ -111,7 +111,10 @@ class Moments:
         Moments
             Itself.
         """
-        which = f"batch {self.n_batches}"
+        return self.take(X, y, sample_weight, fold, f"batch {self.n_batches}")
+
+    def take(self, X: Any, y: Any, sample_weight: Any, fold: Any, which: str) -> Self:
+        """Count some rows more, as :meth:`update`; errors call them `which`."""
         batch = read_batch(X, y, sample_weight, fold, self._names, which)
         if len(batch.features) == 0:
             self.n_read, self.n_batches = self.n_read + batch.n_read, self.n_batches + 1
@@ -327,6 +330,10 @@ class Moments:
         moments = cls()
         moments.__dict__.update(moments_of(header, arrays))
         return moments
+
+    def __sizeof__(self) -> int:
+        # Those who move moments between machines ask how heavy they are.
+        return super().__sizeof__() + self.nbytes
 
     def __repr__(self) -> str:
         if not self._folds:

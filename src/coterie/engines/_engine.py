@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from scipy import sparse
 
 from coterie.accumulating import Moments
+from coterie.doors import library_of
 from coterie.values import FloatArray
 
 
@@ -23,15 +24,28 @@ class Counting(NamedTuple):
     weights : Any
         How many times each row counts: None, a column of the same engine, or its name.
     folds : int or None, or whatever else the engine takes
-        So many contiguous folds.
+        So many contiguous folds, of the rows that count.
     columns : list of str or None
         The features, where X has other columns too.
+    stratified : bool
+        Whether so many folds have about the same share of each label, where the target is text, as
+        those of ``StratifiedKFold``.
+    spread : bool
+        Whether some evenly spread rows are kept, as an automatic tolerance wants them.
+    names : list of str or None
+        What errors call the features, where X has no names.
+    memory : float or None
+        Bytes that the moments may take here.
     """
 
     y: Any
     weights: Any = None
     folds: Any = None
     columns: list[str] | None = None
+    stratified: bool = False
+    spread: bool = True
+    names: list[str] | None = None
+    memory: float | None = None
 
 
 @dataclass(frozen=True)
@@ -41,19 +55,25 @@ class Carried:
     Parameters
     ----------
     of_rows : callable
-        Some rows in memory become their aggregates. Can be pickled.
+        Some rows in memory become their aggregates. Can be pickled, and is small.
     names_in : list of str or None
         Names of the features, where fit saw names.
     names_out : list of str
     linear : callable
         The weight of each feature in each aggregate, (n_groups, n_features), and what is added
         to each, (n_groups,); raises one sentence where an aggregate is no such sum.
+    n_in : int
+        Number of the features.
+    keeps_single : bool
+        Whether rows in single precision stay so; all others become double.
     """
 
     of_rows: Callable[[Any], Any]
     names_in: list[str] | None
     names_out: list[str]
     linear: Callable[[], tuple[sparse.csr_array, FloatArray]]
+    n_in: int
+    keeps_single: bool
 
 
 class Engine(Protocol):
@@ -76,5 +96,5 @@ SERVED = {
 
 def engine_of(X: Any) -> Engine | None:
     """The engine that a table belongs to; None for tables in memory."""
-    name = SERVED.get(type(X).__module__.partition(".")[0])
-    return None if name is None else import_module(name).ENGINE
+    library = library_of(X)
+    return None if library is None else import_module(SERVED[library]).ENGINE

@@ -43,6 +43,7 @@ from coterie.estimators._checks import (
     checked_units,
     checked_word,
 )
+from coterie.estimators._elsewhere import OfRows, check_in_memory, engine_for, is_elsewhere
 from coterie.estimators._inputs import (
     applied_inputs,
     check_inputs,
@@ -98,6 +99,16 @@ def _can_go_back(reducer: Reducer) -> bool:
     if inputs is not None and not hasattr(inputs, "inverse_transform"):
         raise AttributeError(f"inputs {inputs!r} has no inverse_transform.")
     return True
+
+
+def _as_text(names: Any) -> Any:
+    return None if names is None else [str(name) for name in names]
+
+
+def _no_way_back() -> Any:
+    raise ValueError(
+        "Only aggregates can be sent as weighted sums, not the way back: load X first."
+    )
 
 
 class Reducer(TransformerMixin, BaseEstimator, ABC):
@@ -161,11 +172,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
 
     def _learn(self, X: Any, y: Any, given: Given = NOTHING) -> None:
         """Group the features of X and keep what transform needs."""
-        if engine_of(X) is not None:
-            raise ValueError(
-                f"{type(self).__name__} looks at rows, and those of X are not in memory: load them "
-                "first, or use NonLinCFA, GenLinCFA or LinCFA."
-            )
+        check_in_memory(X, f"{type(self).__name__} looks at rows")
         self.__dict__.pop("_moments", None)
         prepared = self._prepare(X, y, given)
         with few_threads(prepared.seen.is_light):
@@ -418,11 +425,12 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         -------
         ndarray of shape (n_samples, n_groups), or a frame as set by ``set_output``
             The aggregates, named as in ``get_feature_names_out``. Sparse if X is, unless `scale`
-            is set; for a field a DataArray of samples and groups.
+            is set; for a field a DataArray of samples and groups; for a table or field of Dask
+            one of the same kind, to be computed when somebody asks for it.
         """
         check_is_fitted(self)
-        if (engine := engine_of(X)) is not None:
-            return engine.transformed(X, self._carried())
+        if is_elsewhere(X):
+            return self._transformed_elsewhere(X)
         if is_foreign(X):
             return given_back(self._transformed(taken_in(X)), X)
         values = self._transformed(X)
@@ -430,14 +438,39 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             return values
         return self._layout.samples(values, X, self.get_feature_names_out())
 
+    def _transformed_elsewhere(self, X: Any) -> Any:
+        """Aggregates that are computed where the rows lie, once somebody asks for them."""
+        if output_is_set(self):
+            raise ValueError(
+                "set_output makes frames in memory, and the rows of X are not there: use "
+                "set_output(transform='default'), or load X first."
+            )
+        table = self._table_of(X) if is_field(X) else X
+        values = engine_for(table).transformed(table, self._carried())
+        if not is_field(X):
+            return values
+        return self._layout.samples(values, X, self.get_feature_names_out())
+
     def _carried(self) -> Carried:
         """What rows need that are transformed elsewhere."""
-        names = self._names_seen()
         return Carried(
-            self._transformed,
-            None if names is None else [str(name) for name in names],
-            [str(name) for name in self.get_feature_names_out()],
+            OfRows.light(self, "_transformed"),
+            _as_text(getattr(self, "feature_names_in_", None)),
+            _as_text(self.get_feature_names_out()),
             self._linear,
+            self.n_features_in_,
+            self.inputs is None,
+        )
+
+    def _carried_back(self) -> Carried:
+        """What aggregates need that become features elsewhere."""
+        return Carried(
+            OfRows.light(self, "_untransformed"),
+            _as_text(self.get_feature_names_out()),
+            _as_text(self._names_in()),
+            _no_way_back,
+            self.n_groups_,
+            False,
         )
 
     def _linear(self) -> tuple[sparse.csr_array, FloatArray]:
@@ -466,6 +499,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         """What is grouped, of rows that may be new: validated, and inputs applied."""
         if is_field(X):
             X = self._table_of(X)
+        check_in_memory(X, "This looks at rows")
         if is_transformer(self.inputs):
             X = validate_data(self, X, reset=False, skip_check_array=True)
         else:
@@ -503,7 +537,14 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             return given_back(self._untransformed(taken_in(X)), X)
         if is_field(X) and self._layout is not None:
             dims = (self._layout.sample_dim, ...)
-            return self._layout.unstacked(self._untransformed(X.transpose(*dims).data), X)
+            return self._layout.unstacked(self._features_of(X.transpose(*dims).data), X)
+        return self._features_of(X)
+
+    def _features_of(self, X: Any) -> Any:
+        """Features that have some aggregates, wherever these lie."""
+        engine = engine_of(X)
+        if engine is not None:
+            return engine.transformed(X, self._carried_back())
         return self._untransformed(X)
 
     def _untransformed(self, X: Any) -> Any:

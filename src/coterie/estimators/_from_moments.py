@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from coterie.accumulating import Moments
 from coterie.aggregations import LinearSum
-from coterie.engines import Counting, engine_of
+from coterie.engines import Counting
 from coterie.estimators._aggregates import Scaling
 from coterie.estimators._base import NOTHING, Reducer
 from coterie.estimators._checks import (
@@ -23,6 +23,7 @@ from coterie.estimators._checks import (
     checked_signs,
     checked_word,
 )
+from coterie.estimators._elsewhere import check_in_memory, engine_for, is_elsewhere
 from coterie.estimators._prepared import Prepared
 from coterie.estimators._rows import Given
 from coterie.estimators._seen import SeenMoments
@@ -62,14 +63,31 @@ class MomentReducer(Reducer):
         return None
 
     def _learn(self, X: Any, y: Any, given: Given = NOTHING) -> None:
-        engine = engine_of(X)
-        if engine is None:
+        if not is_elsewhere(X):
             return super()._learn(X, y, given)
-        self._check_moments_suffice()
+        self._check_moments_suffice(", and those of X are not in memory: load X first.")
         self._check_given(given)
-        counting = Counting(y, given.sample_weight, self._folds_wanted())
-        self.fit_moments(engine.moments(X, counting))
+        folds, memory = self._folds_wanted(), checked_means(self.engine, self.memory).memory
+        X, y = self._as_table(X, y)
+        layout = self._layout
+        counting = Counting(
+            y,
+            given.sample_weight,
+            folds,
+            stratified=True,
+            spread=self._looks_at_rows(),
+            names=None if layout is None else layout.names,
+            memory=memory,
+        )
+        moments = engine_for(X).moments(X, counting)
+        self.__dict__.pop("_moments", None)
+        self._learn_from(moments, layout=layout)
         return None
+
+    def _looks_at_rows(self) -> bool:
+        """Whether some rows show what a merge may cost, and not moments alone."""
+        is_auto = isinstance(self.tolerance, str) and self.tolerance == "auto"
+        return is_auto and self.n_groups is None
 
     def _check_given(self, given: Given) -> None:
         """Raise where what is given beside rows that lie elsewhere must be seen row by row."""
@@ -119,6 +137,7 @@ class MomentReducer(Reducer):
         The reducer, fitted. Where the rows so far do not suffice for a fit they are counted all the
         same, and the error says what is missing.
         """
+        check_in_memory(X, "partial_fit counts rows")
         known = self.__dict__.get("_moments")
         least = 2 if known is None else 1
         X = self._checked_array(X, reset=known is None, ensure_min_features=least)
@@ -132,28 +151,30 @@ class MomentReducer(Reducer):
         """The fold of each row of a batch, where there are folds."""
         return None
 
-    def _learn_from(self, moments: Moments, *, named: bool = True) -> None:
-        prepared = self._prepare_from(moments, named=named)
+    def _learn_from(self, moments: Moments, *, named: bool = True, layout: Any = None) -> None:
+        prepared = self._prepare_from(moments, named=named, layout=layout)
         with few_threads(prepared.seen.is_light):
             self._keep(prepared, *self._grouped(prepared))
 
-    def _check_moments_suffice(self) -> LinearSum:
+    def _check_moments_suffice(self, rest: str = ": moments are not enough. Use fit.") -> LinearSum:
         """Raise where rows are needed, with the reason; else give the aggregation."""
         aggregation, _ = self._checked_words()
         checked_word("missing", self.missing, ["error", "pairwise"])
         checked_means(self.engine, self.memory)
         reason = self._why_rows(aggregation)
         if reason or not isinstance(aggregation, LinearSum):
-            raise ValueError(f"{reason}: moments are not enough. Use fit.")
+            raise ValueError(f"{reason}{rest}")
         return aggregation
 
-    def _prepare_from(self, moments: Moments, *, named: bool = True) -> Prepared:
+    def _prepare_from(
+        self, moments: Moments, *, named: bool = True, layout: Any = None
+    ) -> Prepared:
         """Check, apply scaling, and gather the evidence from moments."""
         aggregation, (_, search) = self._check_moments_suffice(), self._checked_words()
         self._check_rows(moments)
+        self._layout, self._inputs = layout, None
         if named:
             self._remember_features(moments)
-        self._layout, self._inputs = None, None
         targets = self._targets_in(moments)
         self._remember(Targets(np.empty((0, 0)), targets.classes))
         importance = checked_importance(self.target_weights, len(targets.weights))
@@ -189,7 +210,8 @@ class MomentReducer(Reducer):
     def _remember_features(self, moments: Moments) -> None:
         self.n_features_in_ = moments.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
-        if hasattr(moments, "feature_names_in_"):
+        # Cells of a field have names of their own.
+        if hasattr(moments, "feature_names_in_") and self._layout is None:
             self.feature_names_in_ = moments.feature_names_in_
 
     def _scaling_of(self, parts: tuple[Any, ...], first: FloatArray) -> Scaling | None:

@@ -216,9 +216,11 @@ class GenLinCFA(MomentReducer):
         Parameters
         ----------
         X : array-like, sparse array, data frame or xarray field, (n_samples, n_features)
-            Sparse for the aggregations "mean" and "sum", unless the bound is "fitted".
+            Sparse, or a table or field of Dask, for the aggregations "mean" and "sum", unless the
+            bound is "fitted".
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Numbers, labels or counts, as the family asks.
+            Numbers, labels or counts, as the family asks. For a data frame of Dask also the name
+            of a column, or a list of names, and likewise `sample_weight`.
         sample_weight : array-like of shape (n_samples,), optional
             How many times each row counts: 0 as if it were not there, 2 as if it were there twice.
         offset : array-like of shape (n_samples,), optional

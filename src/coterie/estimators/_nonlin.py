@@ -192,9 +192,10 @@ class NonLinCFA(MomentReducer):
         Parameters
         ----------
         X : array-like, sparse array, data frame or xarray field, (n_samples, n_features)
-            Sparse for the aggregations "mean" and "sum".
+            Sparse, or a table or field of Dask, for the aggregations "mean" and "sum".
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Numbers, or labels that are text.
+            Numbers, or labels that are text. For a data frame of Dask also the name of a column,
+            or a list of names, and likewise `sample_weight`.
         sample_weight : array-like of shape (n_samples,), optional
             How many times each row counts: 0 as if it were not there, 2 as if it were there twice.
         groups : array-like of shape (n_samples,), optional

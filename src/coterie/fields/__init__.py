@@ -3,12 +3,13 @@
 from coterie.fields._graph import field_to_graph
 from coterie.fields._layout import Layout, rows_first, sample_dim_of, samples_first
 from coterie.fields._plain import layout_in, plain_layout
-from coterie.fields._variables import is_field
+from coterie.fields._variables import is_field, is_lazy
 
 __all__ = [
     "Layout",
     "field_to_graph",
     "is_field",
+    "is_lazy",
     "layout_in",
     "plain_layout",
     "rows_first",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from coterie.fields._variables import (
     differ,
     is_a,
     is_field,
+    is_lazy,
     listed,
     spoken_of,
     variables_of,
@@ -49,7 +51,7 @@ def sample_dim_of(X: Any, y: Any = None) -> str:
 def samples_first(y: Any, X: Any, sample_dim: str) -> Any:
     """A target, labelled or not, as an array with the samples of X along its first axis.
 
-    Labelled samples are put in the order of those of X.
+    Labelled samples are put in the order of those of X. A target over Dask stays there, if X does.
     """
     if is_a("Dataset", y):
         raise TypeError("y is a Dataset: pass one of its variables, or to_array() of it.")
@@ -59,7 +61,8 @@ def samples_first(y: Any, X: Any, sample_dim: str) -> Any:
         ours, theirs = along_dim(X, sample_dim), along_dim(y, sample_dim)
         if len(ours) == len(theirs) and differ(ours, theirs).any():
             y = _in_the_order_of(ours, y, theirs, sample_dim)
-    return np.asarray(y.transpose(sample_dim, ...))
+    y = y.transpose(sample_dim, ...)
+    return y.data if is_lazy(X) and is_lazy(y) else np.asarray(y)
 
 
 def _in_the_order_of(ours: NDArray[Any], y: Any, theirs: NDArray[Any], sample_dim: str) -> Any:
@@ -91,11 +94,17 @@ class Grid:
     dims: tuple[str, ...]
 
     @classmethod
-    def of(cls, variable: Any, sample_dim: str) -> Grid:
-        """The cells of a variable; those that are NaN in every sample are left out."""
-        check_numbers(variable)
-        kept = variable.notnull().any(sample_dim, keep_attrs=True).compute()
-        return cls(kept, tuple(variable.dims))
+    def of_all(cls, variables: Sequence[Any], sample_dim: str) -> tuple[Grid, ...]:
+        """The cells of variables; those that are NaN in every sample are left out."""
+        for variable in variables:
+            check_numbers(variable)
+        kept = [each.notnull().any(sample_dim, keep_attrs=True) for each in variables]
+        if any(is_lazy(each) for each in kept):
+            from dask import compute
+
+            # One look at the values of all of them.
+            kept = compute(*kept)
+        return tuple(cls(*pair) for pair in zip(kept, (v.dims for v in variables), strict=True))
 
     @property
     def is_column(self) -> NDArray[np.bool_]:
@@ -122,13 +131,29 @@ class Grid:
             place = ", ".join(text[index] for text, index in zip(texts, cell, strict=True))
             yield f"{prefix}({place})" if place else prefix
 
-    def columns(self, variable: Any, sample_dim: str) -> FloatArray:
-        """The columns of a variable like this one, of shape (n_samples, n_columns)."""
+    def columns(self, variable: Any, sample_dim: str) -> Any:
+        """The columns of a variable like this one, of shape (n_samples, n_columns).
+
+        Those of a variable over Dask are an array of Dask, of blocks with all columns.
+        """
         check_numbers(variable)
         self._check(variable)
-        values = np.asarray(variable.transpose(sample_dim, *self.kept.dims))
-        single = values.dtype.kind == "f" and values.dtype.itemsize == 4
-        values = values.astype(np.float32 if single else np.float64, copy=False)
+        variable = variable.transpose(sample_dim, *self.kept.dims)
+        if not is_lazy(variable):
+            return self._flat(np.asarray(variable))
+        values = _whole_samples(variable.data)
+        return values.map_blocks(
+            _flat_by,
+            _once(self),
+            meta=np.empty((0, 0), dtype=_precision(values.dtype)),
+            drop_axis=list(range(1, values.ndim)),
+            new_axis=1,
+            chunks=(values.chunks[0], (self.n_columns,)),
+        )
+
+    def _flat(self, values: NDArray[Any]) -> FloatArray:
+        """Samples of all cells as rows of the columns."""
+        values = values.astype(_precision(values.dtype), copy=False)
         is_column = self.is_column
         if is_column.all():
             return values.reshape(len(values), is_column.size)
@@ -163,12 +188,22 @@ class Grid:
                 "first, with sel or interp."
             )
 
-    def filled(self, values: NDArray[Any]) -> NDArray[Any]:
+    def filled(self, values: Any) -> Any:
         """Values of the columns, along the last axis, as values of the cells.
 
         NaN where a cell is no column.
         """
         is_column = self.is_column
+        if _is_of_dask(values):
+            cells = is_column.shape
+            return values.map_blocks(
+                _filled_by,
+                _once(self),
+                meta=np.empty((0, *cells), dtype=values.dtype),
+                drop_axis=1,
+                new_axis=list(range(1, 1 + len(cells))),
+                chunks=(values.chunks[0], *((size,) for size in cells)),
+            )
         shape = (*values.shape[:-1], *is_column.shape)
         if is_column.all():
             return values.reshape(shape)
@@ -176,6 +211,39 @@ class Grid:
         whole = np.full(shape, np.nan, dtype=dtype)
         whole[..., is_column] = values
         return whole
+
+
+def _is_of_dask(values: Any) -> bool:
+    return hasattr(values, "map_blocks")
+
+
+def _once(grid: Grid) -> Any:
+    """What goes to each worker of Dask once, whatever the number of blocks."""
+    from dask import delayed
+
+    return delayed(grid, pure=True, traverse=False)
+
+
+def _flat_by(values: NDArray[Any], grid: Grid) -> FloatArray:
+    return grid._flat(values)
+
+
+def _filled_by(values: NDArray[Any], grid: Grid) -> Any:
+    return grid.filled(values)
+
+
+def _precision(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Single precision stays, everything else becomes double."""
+    is_single = dtype.kind == "f" and dtype.itemsize == 4
+    return np.dtype(np.float32 if is_single else np.float64)
+
+
+def _whole_samples(values: Any) -> Any:
+    """An array of Dask with all cells in each block, of a size that Dask finds right."""
+    cells = dict.fromkeys(range(1, values.ndim), -1)
+    if all(number == 1 for number in values.numblocks[1:]):
+        return values
+    return values.rechunk({0: "auto", **cells})
 
 
 @dataclass(frozen=True)
@@ -221,7 +289,7 @@ class Layout:
     def of(cls, field: Any, sample_dim: str) -> Layout:
         """The layout of a field whose samples lie along a dimension."""
         check_sample_dim(field, sample_dim)
-        grids = tuple(Grid.of(variable, sample_dim) for variable in variables_of(field))
+        grids = Grid.of_all(variables_of(field), sample_dim)
         if not any(grid.n_columns for grid in grids):
             raise ValueError("The field has no cell with a value: all are NaN, or it is empty.")
         return cls(sample_dim, grids, is_a("Dataset", field))
@@ -236,10 +304,11 @@ class Layout:
         """A name for each column, such as ``sst(lat=10, lon=120)``."""
         return [name for grid in self.grids for name in grid.names()]
 
-    def table(self, field: Any) -> FloatArray:
+    def table(self, field: Any) -> Any:
         """The columns of a field on the same grid, of shape (n_samples, n_columns).
 
-        Its dimensions may come in any order, and a Dataset may have further variables.
+        Its dimensions may come in any order, and a Dataset may have further variables. The table
+        of a field over Dask is an array of Dask.
         """
         variables = self._same_variables(field)
         pairs = zip(self.grids, variables, strict=True)
@@ -284,6 +353,7 @@ class Layout:
         Parameters
         ----------
         values : array-like of shape (n_samples, n_groups)
+            An array of Dask stays one.
         field : DataArray or Dataset
             Its coordinates along the samples are kept.
         names : iterable of str
@@ -292,7 +362,8 @@ class Layout:
         import xarray
 
         group = "group" if self.sample_dim != "group" else "groups"
-        made = xarray.DataArray(np.asarray(values), dims=(self.sample_dim, group))
+        # An array of Dask would give its own name.
+        made = xarray.DataArray(values, dims=(self.sample_dim, group)).rename(None)
         return self._dated(made, field).assign_coords({group: [str(name) for name in names]})
 
     def unstacked(self, values: ArrayLike, field: Any = None) -> Any:
@@ -301,13 +372,15 @@ class Layout:
         Parameters
         ----------
         values : array-like of shape (n_samples, n_columns)
+            Of an array of Dask, the field is one over Dask.
         field : DataArray or Dataset, optional
             Its coordinates along the samples are kept.
         """
         import xarray
 
         parts = []
-        for grid, part in self._parts(np.asarray(values), 2):
+        values = values if _is_of_dask(values) else np.asarray(values)
+        for grid, part in self._parts(values, 2):
             made = xarray.DataArray(
                 grid.filled(part),
                 dims=(self.sample_dim, *grid.kept.dims),
@@ -318,15 +391,16 @@ class Layout:
             parts.append(self._dated(made, field).transpose(*grid.dims))
         return self._joined(parts)
 
-    def _parts(self, values: NDArray[Any], ndim: int) -> Iterator[tuple[Grid, NDArray[Any]]]:
+    def _parts(self, values: Any, ndim: int) -> Iterator[tuple[Grid, Any]]:
         """The values of each variable, columns along the last of some axes."""
         if values.ndim != ndim or values.shape[-1] != self.n_columns:
             raise ValueError(
                 f"values must have {ndim} dimension{'s' * (ndim > 1)}, the last of size "
                 f"{self.n_columns}, one per column, got shape {values.shape}."
             )
-        ends = np.cumsum([grid.n_columns for grid in self.grids])
-        return zip(self.grids, np.split(values, ends[:-1], axis=-1), strict=True)
+        ends = np.cumsum([0, *(grid.n_columns for grid in self.grids)]).tolist()
+        parts = (values[..., start:end] for start, end in pairwise(ends))
+        return zip(self.grids, parts, strict=True)
 
     def _joined(self, parts: list[Any]) -> Any:
         """A field again, from its variables."""

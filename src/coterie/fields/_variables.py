@@ -24,6 +24,14 @@ def is_a(kind: str, X: object) -> bool:
     return xarray is not None and isinstance(X, getattr(xarray, kind))
 
 
+def is_lazy(X: Any) -> bool:
+    """Whether X is a field over Dask, whose values are not in memory."""
+    if not is_field(X):
+        return False
+    variables: list[Any] = [X] if is_a("DataArray", X) else list(X.data_vars.values())
+    return any(variable.chunks is not None for variable in variables)
+
+
 def variables_of(field: Any) -> list[Any]:
     """The variables of a field, one or more."""
     if is_a("DataArray", field):

@@ -14,17 +14,25 @@ from typing import Any
 import numpy as np
 
 from coterie.accumulating import Moments, told_bytes
+from coterie.engines import engine_of
 from coterie.gathering import half_the_memory
 from coterie.progress import Tell, followed
 from coterie.sources._arrays import is_array, opened_array, opened_npy
 from coterie.sources._arrow import is_arrow, opened_arrow, opened_parquet
 from coterie.sources._batches import opened_batches, opened_frame
+from coterie.sources._elsewhere import moments_elsewhere
 from coterie.sources._folds import fold_of_rows, folds_in
 from coterie.sources._pieces import Opened, Wanted
 from coterie.statistics import ROWS
 
 # Seconds between two checkpoints.
 SAVED_EVERY = 60.0
+# What engines see to themselves.
+OF_ENGINES = {
+    "chunk_rows": "they are cut already",
+    "checkpoint": "what was lost on the way is counted again, and moments can be saved",
+    "progress": "the engine shows its own, such as dask.diagnostics.ProgressBar",
+}
 
 
 def moments_from(
@@ -51,7 +59,8 @@ def moments_from(
         The path of a Parquet file or of a folder of them; that of a ``.npy`` file; an array of
         shape (n_rows, n_features) that can be sliced, such as those of h5py and zarr; anything that
         hands over a stream of Arrow, such as tables of pyarrow and polars and relations of DuckDB;
-        or an iterable of batches: (X, y), (X, y, weights), or frames.
+        an array or a data frame of Dask, counted by whatever scheduler is active; or an iterable
+        of batches: (X, y), (X, y, weights), or frames.
     y : array-like of shape (n_rows,) or (n_rows, n_targets), or path, optional
         The target, where it is no column: an array, or the path of a ``.npy`` file.
     target : str or list of str, optional
@@ -90,6 +99,11 @@ def moments_from(
     >>> NonLinCFA(0.01).fit_moments(moments).labels_
     array([0, 1, 2, 0, 0, 0, 0, 0, 2, 0, 2, 2])
     """
+    if (engine := engine_of(source)) is not None:
+        asked = {"chunk_rows": chunk_rows, "checkpoint": checkpoint, "progress": progress or None}
+        refused = {name: OF_ENGINES[name] for name, given in asked.items() if given is not None}
+        counted = (target, columns, weights, folds, memory)
+        return moments_elsewhere(engine, source, y, *counted, refused)
     wanted = _wanted(target, columns, weights, folds, chunk_rows)
     opened = _opened(source, y, None if wanted.weights else weights, wanted)
     fold_of = fold_of_rows(folds, opened)

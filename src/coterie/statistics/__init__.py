@@ -10,6 +10,7 @@ from coterie.statistics._effective import (
     effective_number_of,
     looked_at,
     places_looked_at,
+    unrounded,
 )
 from coterie.statistics._moments import BatchMoments
 from coterie.statistics._on_demand import ColumnSource
@@ -77,5 +78,6 @@ __all__ = [
     "standardised_there",
     "sum_of_squares",
     "together",
+    "unrounded",
     "where",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from coterie.statistics._columns import means
+from coterie.statistics._products import add_products, products_of
 from coterie.values import FloatArray
 
 # Where the square of a mean exceeds a variance this many times, sums start from a nearer origin:
@@ -124,15 +125,15 @@ class Accumulated:
         targets = targets - self.origin[d:]
         counts = np.ones(len(features)) if weights is None else weights
         counted = np.column_stack([counts, counts[:, None] * targets])
-        seen = _products(features, counted)
+        seen = products_of(features, counted)
         self.count += float(counts.sum())
         self.sums[:d] += seen[:, 0]
         self.sums[d:] += counted[:, 1:].sum(axis=0)
         self.cross += seen[:, 1:]
-        self.targets += _products(targets, counted[:, 1:])
+        self.targets += products_of(targets, counted[:, 1:])
         if weights is not None:
             features = np.sqrt(weights)[:, None] * features
-        _add_products(self.features, features)
+        add_products(self.features, features)
 
     def _come_near(self) -> None:
         """Move the origin to the means once it is far from one of them."""
@@ -191,20 +192,6 @@ class Accumulated:
         )
 
 
-# All products by the same library: numpy may bring another one, and the threads of two that wait
-# for work take the time of each other.
-def _add_products(products: FloatArray, rows: FloatArray) -> None:
-    """Add to products, on and below the diagonal, those of all columns of some rows."""
-    columns, is_turned = _as_columns(rows)
-    blas.dsyrk(1.0, columns, beta=1.0, c=products.T, trans=is_turned, overwrite_c=1)
-
-
-def _products(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Sums over rows of the products of each left column with each right one."""
-    columns, is_turned = _as_columns(left)
-    return blas.dgemm(1.0, columns, np.asfortranarray(right), trans_a=is_turned)
-
-
 def sum_of_squares(rows: FloatArray) -> float:
     """The sum of all squares; finite only if all numbers are, and their squares."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -216,13 +203,6 @@ def _flat_parts(rows: FloatArray) -> Iterator[FloatArray]:
     flat = rows.ravel(order="K")
     for start in range(0, flat.size, MOST):
         yield flat[start : start + MOST]
-
-
-def _as_columns(rows: FloatArray) -> tuple[FloatArray, int]:
-    """Rows as BLAS knows them, columns first, or the rows turned; and whether to turn them."""
-    if rows.flags.f_contiguous:
-        return rows, 1
-    return np.ascontiguousarray(rows).T, 0
 
 
 def _add_outer(products: FloatArray, vector: FloatArray, times: float) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from coterie.statistics._columns import standardised
 from coterie.values import FloatArray, IntArray
@@ -13,6 +14,8 @@ from coterie.values import FloatArray, IntArray
 # much.
 LOOKED_AT = 256
 ROWS = 1024
+# Sums of the same weights differ by less than this share of the whole, in whatever order.
+SAME = 1e-10
 
 
 def effective_number(columns: Any, weights: FloatArray | None = None) -> float:
@@ -106,7 +109,17 @@ def _dense(columns: Any) -> FloatArray:
 
 def places_looked_at(total: float) -> FloatArray:
     """Where the rows that are looked at lie, if each were there as often as it counts."""
+    total = float(unrounded(total, total))
     return np.arange(0, total, -(-total // ROWS))
+
+
+def unrounded(counts: ArrayLike, total: float) -> FloatArray:
+    """Sums of weights, all below a total, to as many digits as do not depend on who adds them.
+
+    Whole numbers stay what they are, unless there are billions.
+    """
+    finest = 2.0 ** np.floor(np.log2(max(total, 1.0) * SAME))
+    return np.round(np.asarray(counts, dtype=np.float64) / finest) * finest
 
 
 def _some_rows(
@@ -116,11 +129,11 @@ def _some_rows(
     if weights is None:
         return slice(None, None, -(-n_samples // ROWS)), None
     total = weights.sum()
-    if total <= ROWS:
+    if unrounded(total, total) <= ROWS:
         return slice(None), weights
     # The rows that would be taken if each were there as often as it counts.
     places = places_looked_at(total)
-    return np.searchsorted(np.cumsum(weights), places, side="right"), None
+    return np.searchsorted(unrounded(np.cumsum(weights), total), places, side="right"), None
 
 
 def _spread_out(n: int, at_most: int) -> IntArray:

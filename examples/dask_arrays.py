@@ -1,0 +1,65 @@
+"""Group columns of tables that Dask holds: arrays, data frames from Parquet, and xarray fields.
+
+Copy what you need. Needs ``pip install 'coterie[dask]' xarray``. The data are made here and small;
+nothing below would change if they were larger than memory. For workers on several machines put
+``client = distributed.Client(address)`` first: the same lines then run there.
+"""
+
+import tempfile
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from coterie import NonLinCFA, moments_from
+from coterie.datasets import make_groups
+
+# 20,000 rows of 40 columns that belong to 4 hidden groups.
+X, y, labels = make_groups(20_000, 40, 4, noise=3.0, random_state=0)
+
+# 1. An array, in chunks of rows (chunks along columns are joined).
+table = da.from_array(X, chunks=(2_500, 40))
+target = da.from_array(y, chunks=2_500)
+reducer = NonLinCFA().fit(table, target)  # one pass over X; only sums come back
+groups = reducer.transform(table)  # nothing is computed yet
+print(f"dask.array: {table.shape[1]} columns became {groups.shape[1]}")
+print(f"  the hidden groups were found: {(reducer.labels_ == labels).all()}")
+print(f"  mean of the first group: {groups[:, 0].mean().compute():.4f}")
+
+# 2. A data frame from a folder of Parquet files, with the target in a column.
+with tempfile.TemporaryDirectory() as folder:
+    frame = pd.DataFrame(X, columns=[f"station {i}" for i in range(40)]).assign(rain=y)
+    for part in range(8):
+        frame[2_500 * part : 2_500 * (part + 1)].to_parquet(f"{folder}/{part}.parquet")
+
+    stations = dd.read_parquet(folder)
+    reducer = NonLinCFA(tolerance=0.01).fit(stations, "rain")
+    groups = reducer.transform(stations)  # a data frame of Dask with readable names
+    print(f"\ndask.dataframe: {list(groups.columns)[:2]} ...")
+
+    # Several tolerances need one pass over the rows, if moments are kept.
+    moments = moments_from(stations, target="rain", folds=5)
+    for tolerance in (0.001, 0.2, 1.0):
+        n_groups = NonLinCFA(tolerance).fit_moments(moments).n_groups_
+        print(f"  number of groups at a tolerance of {tolerance}: {n_groups}")
+
+# 3. A field of xarray over Dask: two seas, each with a story of its own, and some land.
+rng = np.random.default_rng(0)
+west, east = rng.normal(size=(2, 3_000, 1, 1))
+values = np.concatenate([west + np.zeros((1, 4, 5)), east + np.zeros((1, 4, 5))], axis=2)
+values = values + 0.5 * rng.normal(size=values.shape)
+values[:, 0, 0] = np.nan
+sea = xr.DataArray(
+    values,
+    coords={"lat": np.arange(-15, 25, 10), "lon": np.arange(120, 170, 5)},
+    dims=("time", "lat", "lon"),
+    name="sst",
+).chunk({"time": 500})
+index = west.ravel() - 2 * east.ravel() + rng.normal(size=3_000)
+
+reducer = NonLinCFA().fit(sea, index)
+print("\nxarray: the group of each cell (nan where there is land)")
+print(reducer.as_field().values)
+print(f"  transform gives {dict(reducer.transform(sea).sizes)}, lazily")
