@@ -17,6 +17,13 @@ settings.register_profile(
 settings.load_profile("coterie")
 
 
+def pytest_configure(config):
+    """Give each of several workers one thread: more would wait for one another on few cores."""
+    if config.getoption("numprocesses", None):
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+            os.environ.setdefault(name, "1")
+
+
 @pytest.fixture(autouse=True)
 def _closed_figures():
     """Pictures are closed after each test."""

@@ -1,5 +1,8 @@
 """Tables for the command line, and the command itself in this process."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,8 +10,11 @@ import pytest
 pytest.importorskip("click")
 from click.testing import CliRunner
 
+from coterie import study
 from coterie.cli._commands import coterie
 from coterie.datasets import make_groups
+
+FEATURES = [f"f{k}" for k in range(12)]
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +42,30 @@ def data(frame, tmp_path, monkeypatch):
     return "data.csv"
 
 
+@pytest.fixture(scope="session")
+def twin(frame):
+    """What Python makes of the features and y."""
+    return study(frame.select(FEATURES), frame["y"].to_numpy(), path=False)
+
+
+@pytest.fixture(scope="session")
+def finished(run, frame, tmp_path_factory):
+    """A folder with a file and what was fitted to it, to be looked at or copied."""
+    folder = tmp_path_factory.mktemp("finished")
+    frame.select(*FEATURES, "y").write_csv(folder / "data.csv")
+    words = ["fit", folder / "data.csv", "-t", "y", "-q", "-o", folder / "data-coterie"]
+    assert run(*words).exit_code == 0
+    return folder
+
+
 @pytest.fixture
+def model(finished, data):
+    """A model in the working directory, beside the file that it was fitted to."""
+    shutil.copytree(finished / "data-coterie", "data-coterie")
+    return Path("data-coterie/model.json")
+
+
+@pytest.fixture(scope="session")
 def run():
     """Run a command; what it printed, what it complained about, and its exit code."""
 

@@ -1,5 +1,6 @@
 """Each command does what its Python twin does."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -82,6 +83,40 @@ def test_options_are_parameters(run, data, frame, name):
     np.testing.assert_array_equal(
         loaded.transform(frame.select(FEATURES)), twin.transform(frame.select(FEATURES))
     )
+
+
+def packed(frame, file):
+    file.write_bytes(gzip.compress(frame.write_csv().encode()))
+
+
+WRITERS = {
+    "csv": lambda frame, file: frame.write_csv(file),
+    "tsv": lambda frame, file: frame.write_csv(file, separator="\t"),
+    "parquet": lambda frame, file: frame.write_parquet(file),
+    "feather": lambda frame, file: frame.write_ipc(file),
+    "jsonl": lambda frame, file: frame.write_ndjson(file),
+    "xlsx": lambda frame, file: frame.write_excel(file),
+    "csv.gz": packed,
+}
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_fit_and_transform_real_files_of_every_kind(run, frame, twin, tmp_path, suffix):
+    table, file, folder = frame.select(*FEATURES, "y"), tmp_path / f"data.{suffix}", tmp_path / "to"
+    WRITERS[suffix](table, file)
+    fit = run("fit", file, "--target", "y", "--no-path", "-o", folder)
+    assert fit.exit_code == 0, fit.stderr
+    assert fit.stderr == ""
+    # Excel keeps 16 digits.
+    model = coterie.load(folder / "model.json")
+    assert model.labels_.tolist() == twin.reducer.labels_.tolist()
+    made = run("transform", folder / "model.json", file, "-o", tmp_path / "out.parquet")
+    assert made.exit_code == 0, made.stderr
+    expected = pl.DataFrame(
+        model.transform(table.select(FEATURES)), schema=model.get_feature_names_out().tolist()
+    )
+    assert_frame_equal(pl.read_parquet(tmp_path / "out.parquet"), expected)
+    assert {file.name for file in folder.iterdir()} >= {"model.json", "report.html"}
 
 
 @pytest.mark.parametrize(
@@ -246,12 +281,6 @@ def test_stability_is_computed_where_asked_for(run, data):
     words = ["--no-path", "--stability", "3"]
     answer = json.loads(run("fit", data, "-t", "y", "--json", *words).stdout)
     assert all(0 <= group["stability"] <= 1 for group in answer["groups"])
-
-
-@pytest.fixture
-def model(run, data):
-    assert run("fit", data, "-t", "y", "-q").exit_code == 0
-    return Path("data-coterie/model.json")
 
 
 def test_transform_finds_columns_by_name(run, model, frame):

@@ -102,8 +102,12 @@ TABLES = {
     "names twice": ("a,a,y\n" + "1,2,3\n" * 9, "'a'"),
     "mixed separators": ("a,b,y\n" + "1,2,3\n" * 9 + "1;2;3\n", "line 11"),
     "a constant target": ("a,b,y\n" + "1,2,3\n2,3,3\n" * 9, "constant"),
-    "one feature": ("a,y\n" + "1,2\n2,3\n" * 9, "2 or more are needed"),
-    "few rows": ("a,b,y\n1,2,3\n2,3,4\n", "4 or more are needed"),
+    "one feature": (
+        "a,y\n" + "1,2\n2,3\n" * 9,
+        "There is 1 column to group besides 'y'",
+    ),
+    "few rows": ("a,b,y\n1,2,3\n2,3,4\n", "There are 2 rows with a target; 4 or more are needed"),
+    "one row": ("a,b,y\n1,2,3\n", "There is 1 row with a target; 4 or more are needed"),
     "infinity": ("a,b,y\n" + "1,2,3\ninf,3,4\n" * 9, "'a'"),
     "infinite target": ("a,b,y\n" + "1,2,3\n4,3,inf\n" * 9, "'y'"),
 }
@@ -115,6 +119,12 @@ def test_tables_that_cannot_be_used_are_one_line(run, tmp_path, monkeypatch, nam
     text, expected = TABLES[name]
     Path("bad.csv").write_text(text)
     assert expected in one_line(run("fit", "bad.csv", "-t", "y", "-q"), INPUT)
+
+
+def test_too_few_rows_for_a_path_are_one_line(run, frame, tmp_path):
+    frame.select("f0", "f1", "y").head(9).write_csv(tmp_path / "few.csv")
+    said = one_line(run("path", tmp_path / "few.csv", "-t", "y"), INPUT)
+    assert "has no path with these options or so few rows" in said
 
 
 def test_another_encoding_is_one_line(run, tmp_path, monkeypatch):
@@ -274,11 +284,12 @@ def test_hostile_names_are_text(run, tmp_path, monkeypatch):
     names = ["<script>alert(1)</script>", "[bold]b[/bold]", "\x1b[31mred", "a\u202eb", "={1+1}"]
     table = pl.DataFrame(
         {name: [float(i * k % 7) for i in range(40)] for k, name in enumerate(names, 1)}
-        | {"y": [float(i % 7) for i in range(40)]}
+        | {"y\x1b[2J": [float(i % 7) for i in range(40)]}
     )
     table.write_parquet("data.parquet")
-    result = run("fit", "data.parquet", "-t", "y", "--no-path")
+    result = run("fit", "data.parquet", "-t", "y\x1b[2J", "--no-path")
     assert result.exit_code == 0
+    assert "Target y?[2J: classes" in result.output
     assert "\x1b" not in result.output
     assert "\u202e" not in result.output
     assert "[bold]b[/bold]" in result.output

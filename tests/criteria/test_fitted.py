@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -444,6 +444,7 @@ def test_a_target_that_does_not_vary_where_it_counts_is_free_to_merge(name, rng)
 
 
 @every_family
+@settings(max_examples=20)
 @given(seeds, st.sampled_from([0.0, 1.0, 8.0]), st.integers(1, 12))
 def test_nothing_is_ever_undefined(name, seed, size, n):
     rng = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ import oracle
 import pytest
 import statsmodels.api as sm
 from conftest import correlated
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 
@@ -134,6 +134,7 @@ def test_without_fits_an_exposure_is_a_weighted_regression_at_the_null_model():
     assert_same_decisions(reducer, X, y, judge)
 
 
+@settings(max_examples=20)
 @given(st.floats(0.01, 100), st.sampled_from(["general", "fitted"]))
 def test_units_of_the_exposure_do_not_matter(factor, bound):
     X, y = a_problem(5, "poisson", 80)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import correlated
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import GenLinCFA, LinCFA, NonLinCFA, compiled
@@ -112,6 +112,7 @@ def test_names_and_numbers_mean_the_same(problem, search):
 
 @each_search
 @pytest.mark.parametrize("signs", [False, True])
+@settings(max_examples=10)  # each fits eight times
 @given(seed=SEEDS)
 def test_any_number_of_groups_can_be_had(search, signs, seed):
     X, y = problem(seed, n_features=8)

@@ -51,6 +51,15 @@ def path(tmp_path):
     return tmp_path / "out" / "results.csv"
 
 
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """The lines of a whole run of the plan, and the text of its file."""
+    folder = tmp_path_factory.mktemp("done")
+    (folder / "small.toml").write_text(PLAN, encoding="utf-8")
+    lines = run([read_plan(folder / "small.toml")], folder / "results.csv", None, n_jobs=1)
+    return lines, (folder / "results.csv").read_text(encoding="utf-8")
+
+
 def without_seconds(lines):
     return [{k: v for k, v in line.items() if k != "seconds"} for line in lines]
 
@@ -92,8 +101,10 @@ def test_plans_that_make_no_sense_are_refused(tmp_path, word, instead, message):
         read_plan(path)
 
 
-def test_what_a_plan_wants_otherwise_is_done_again(plan, path, tmp_path):
-    before = run([plan], path, None, n_jobs=1)
+def test_what_a_plan_wants_otherwise_is_done_again(done, path, tmp_path):
+    before, text = done
+    path.parent.mkdir()
+    path.write_text(text, encoding="utf-8")
     changed = PLAN.replace('options = { inputs = "x**2" }', "options = { curvature = 0.5 }")
     (tmp_path / "small.toml").write_text(changed.replace("0.79, 0.8", "0.79"), encoding="utf-8")
     after = run([read_plan(tmp_path / "small.toml")], path, None, n_jobs=1)
@@ -129,10 +140,9 @@ def test_the_plans_name_what_there_is():
         assert {job.key for job in plan.jobs(quick=True)} <= keys
 
 
-def test_lines_are_tidy_and_complete(plan, path):
-    found = run([plan], path, None, n_jobs=1)
-    with path.open(encoding="utf-8") as file:
-        assert next(csv.reader(file)) == list(results.COLUMNS)
+def test_lines_are_tidy_and_complete(done):
+    found, text = done
+    assert next(csv.reader(text.splitlines())) == list(results.COLUMNS)
     frame = results.as_frame(found)
     assert set(frame["method"]) == {"LinCFA", "GenLinCFA", "components"}
     assert frame["score"].between(-1, 1).all()
@@ -144,29 +154,32 @@ def test_lines_are_tidy_and_complete(plan, path):
     assert (frame["seconds"] > 0).all()
 
 
-def test_a_run_goes_on_where_it_stopped(plan, path):
-    whole = run([plan], path, None, n_jobs=1)
-    text = path.read_text(encoding="utf-8").splitlines(keepends=True)
+# The last line was being written when the run was stopped, or had just been.
+@pytest.mark.parametrize(
+    ("kept", "share"), [(1, 0), (1, 0.1), (2, 0.5), (5, 0.1), (30, 0.5), (-1, 0), (-1, 0.5)]
+)
+def test_a_run_goes_on_where_it_stopped(plan, path, done, kept, share):
+    whole, written = done
+    text = written.splitlines(keepends=True)
     assert len(whole) == len(text) - 1
-    for kept in (1, 2, 5, 30, len(text) - 1):
-        # The last line was being written when the run was stopped, or had just been.
-        for part in (0, 12, len(text[kept]) // 2):
-            path.write_text("".join(text[:kept]) + text[kept][:part], encoding="utf-8")
-            assert without_seconds(run([plan], path, None, n_jobs=1)) == without_seconds(whole)
+    path.parent.mkdir()
+    part = text[kept][: int(share * len(text[kept]))]
+    path.write_text("".join(text[:kept]) + part, encoding="utf-8")
+    assert without_seconds(run([plan], path, None, n_jobs=1)) == without_seconds(whole)
 
 
-def test_what_is_done_is_not_done_again(plan, path, monkeypatch):
-    run([plan], path, None, n_jobs=1)
-    before = path.read_text(encoding="utf-8")
+def test_what_is_done_is_not_done_again(plan, path, done, monkeypatch):
+    before = done[1]
+    path.parent.mkdir()
+    path.write_text(before, encoding="utf-8")
     monkeypatch.setattr("experiments.run.did", lambda job, folder: pytest.fail("did it again"))
     run([plan], path, None, n_jobs=1)
     assert path.read_text(encoding="utf-8") == before
 
 
-def test_two_at_a_time_give_the_same_lines(plan, path):
-    alone = run([plan], path, None, n_jobs=1)
-    both = run([plan], path.with_name("both.csv"), None, n_jobs=2)
-    assert without_seconds(alone) == without_seconds(both)
+def test_two_at_a_time_give_the_same_lines(plan, path, done):
+    both = run([plan], path, None, n_jobs=2)
+    assert without_seconds(both) == without_seconds(done[0])
 
 
 def test_missing_data_and_methods_leave_a_reason_and_the_rest_runs(tmp_path, path):

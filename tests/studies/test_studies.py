@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import accuracy_score, d2_tweedie_score, r2_score
-from sklearn.model_selection import KFold, train_test_split
+from sklearn.model_selection import KFold, TimeSeriesSplit, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -219,11 +219,31 @@ def test_folds_must_have_two_rows(problem, cv):
         coterie.compare(*problem, cv=cv)
 
 
-@pytest.mark.parametrize("n_rows", [10, 16, 24])
-def test_small_tables_have_a_shorter_path_or_none(problem, n_rows):
+@pytest.mark.parametrize(("n_rows", "n_folds"), [(16, 3), (24, 4), (40, 5)])
+def test_small_tables_have_fewer_folds(problem, n_rows, n_folds):
     X, y = problem
     path = coterie.study(X[:n_rows], y[:n_rows]).summary.path
-    assert path is None or np.isfinite(path.cv_scores).all()
+    train = np.sort(train_test_split(range(n_rows), random_state=0)[0])
+    cv = KFold(n_folds, shuffle=True, random_state=0)
+    curve = coterie.tolerance_path(X[train], y[train], cv=cv)
+    assert path.tolerances == pytest.approx(curve.tolerances)
+    assert path.cv_scores == pytest.approx(curve.cv_mean)
+    assert np.isfinite(path.cv_scores).all()
+
+
+def test_by_time_the_first_fold_has_enough_to_learn_from(problem):
+    X, y = problem
+    path = coterie.study(X[:40], y[:40], by_time=True).summary.path
+    curve = coterie.tolerance_path(X[:30], y[:30], cv=TimeSeriesSplit(4))
+    assert path.cv_scores == pytest.approx(curve.cv_mean)
+
+
+@pytest.mark.parametrize(("n_rows", "by_time"), [(10, False), (12, False), (16, True)])
+def test_smaller_tables_have_no_path(problem, n_rows, by_time):
+    X, y = problem
+    study = coterie.study(X[:n_rows], y[:n_rows], by_time=by_time)
+    assert study.summary.path is None
+    assert study.reducer.n_groups_ >= 1
 
 
 def test_stability_counts_weights(problem):
@@ -308,7 +328,6 @@ def test_comparisons_score_everyone_on_the_same_folds(problem):
 def test_rivals_choose_their_size_on_training_rows_alone(problem):
     """Targets of tested rows change the scores, and nothing that was chosen."""
     X, y = problem
-    (train, test), *_ = folds(y, 3, classes=False, by_time=True, seed=0)
     other = y.copy()
     last = folds(y, 3, classes=False, by_time=True, seed=0)[-1][1]
     other[last] = np.random.default_rng(0).permutation(other[last])

@@ -257,7 +257,7 @@ def test_a_kill_at_a_step_leaves_the_old_file(moment, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-@pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, 0.2, 0.4])
+@pytest.mark.parametrize("delay", [0.02, 0.1, 0.2, 0.4])
 def test_a_kill_at_any_time_leaves_a_whole_file(delay, tmp_path):
     path = tmp_path / "table.csv"
     write_table(pl.DataFrame({"a": range(10), "b": range(10)}), path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.cli._frames import named
 from coterie.cli._options import Columns, Source
 from coterie.inspection import counted
 from coterie.studies import Task, task_of
@@ -66,9 +67,7 @@ def chosen(source: Source, columns: Columns) -> Chosen:
     _check_task(task.name, y, columns)
     if task.name == "classes" and len(columns.target) > 1:
         raise TableError("Several targets must be numbers: give one --target for classes.")
-    return Chosen(
-        frame, _frame(values, names), y, weights, task, int(np.isnan(values).sum()), notes
-    )
+    return Chosen(frame, named(values, names), y, weights, task, int(np.isnan(values).sum()), notes)
 
 
 def _column(frame: polars.DataFrame, name: str) -> polars.Series:
@@ -113,12 +112,6 @@ def read(source: Source) -> polars.DataFrame:
     )
 
 
-def _frame(values: FloatArray, names: Sequence[str]) -> polars.DataFrame:
-    import polars
-
-    return polars.DataFrame(values, schema=list(names), orient="row")
-
-
 def check_column(frame: polars.DataFrame, name: str, where: str) -> None:
     """Raise where there is no such column, and name the nearest one."""
     if name in frame.columns:
@@ -148,27 +141,23 @@ def _rows(frame: polars.DataFrame, columns: Columns) -> tuple[polars.DataFrame, 
         notes.append(f"Left out: {counted(int(missing.sum()), 'row')} without a target.")
         frame = frame[np.flatnonzero(~missing)]
     if frame.height < 4:
-        raise TableError(
-            f"There are {counted(frame.height, 'row')} with a target; 4 or more are needed."
-        )
+        raise TableError(f"{_there_are(frame.height, 'row')} with a target; 4 or more are needed.")
     if columns.time is not None:
         frame = frame[_order(_column(frame, columns.time), columns.time)]
         notes.append(f"Rows are in the order of {columns.time!r}.")
     return frame, notes
 
 
+def _there_are(number: int, noun: str) -> str:
+    return f"There {'is' if number == 1 else 'are'} {counted(number, noun)}"
+
+
 def _is_missing(column: polars.Series) -> NDArray[np.bool_]:
     """Where there is no value; NaN is none."""
-    missing = column.is_null().to_numpy()
-    return (
-        missing | column.is_nan().fill_null(value=False).to_numpy()
-        if _is_float(column)
-        else missing
-    )
-
-
-def _is_float(column: polars.Series) -> bool:
-    return column.dtype.is_float()
+    missing = column.is_null()
+    if column.dtype.is_float():
+        missing |= column.is_nan()
+    return missing.to_numpy()
 
 
 def _order(time: polars.Series, name: str) -> NDArray[np.intp]:
@@ -192,26 +181,33 @@ def _features(frame: polars.DataFrame, columns: Columns) -> tuple[list[str], lis
     """The features, and what was left out."""
     apart = {*columns.target, columns.weights, columns.time}
     names = [name for name in frame.columns if name not in apart]
-    dropped = matching(columns.drop, names, "--drop")
-    names = [name for name in names if name not in {*dropped}]
-    index = [name for name in names if _is_index(name, _column(frame, name))]
-    names = [name for name in names if name not in {*index}]
-    notes = ["Left out: the column without a name, which numbers the rows."] if index else []
-    if columns.drop_text:
-        text = [name for name in names if not _is_number(_column(frame, name))]
-        names = [name for name in names if name not in {*text}]
-        if text:
-            notes.append(f"Left out, since they are text: {_listed(text)}.")
-    empty = [name for name in names if _column(frame, name).null_count() == frame.height]
-    names = [name for name in names if name not in {*empty}]
-    if empty:
-        notes.append(f"Left out, since they hold nothing: {_listed(empty)}.")
+    names = _without(names, matching(columns.drop, names, "--drop"))
+    notes = []
+    for is_out, note in _no_features(columns):
+        out = [name for name in names if is_out(name, _column(frame, name))]
+        names = _without(names, out)
+        notes += [note.format(_listed(out))] if out else []
     if len(names) < 2:
-        count = "is 1 column" if len(names) == 1 else f"are {len(names)} columns"
         raise TableError(
-            f"There {count} to group besides {_listed(columns.target)}; 2 or more are needed."
+            f"{_there_are(len(names), 'column')} to group besides {_listed(columns.target)}; "
+            "2 or more are needed."
         )
     return names, notes
+
+
+def _without(names: list[str], out: Iterable[str]) -> list[str]:
+    left_out = {*out}
+    return [name for name in names if name not in left_out]
+
+
+def _no_features(columns: Columns) -> list[tuple[Callable[[str, polars.Series], bool], str]]:
+    """Which columns are no features, and what is said of them."""
+    text = [(_is_text, "Left out, since they are text: {}.")]
+    return [
+        (_is_index, "Left out: the column without a name, which numbers the rows."),
+        *(text if columns.drop_text else []),
+        (_is_empty, "Left out, since they hold nothing: {}."),
+    ]
 
 
 def _is_index(name: str, column: polars.Series) -> bool:
@@ -221,17 +217,18 @@ def _is_index(name: str, column: polars.Series) -> bool:
     return bool((column.diff().drop_nulls() == 1).all())
 
 
+def _is_text(_: str, column: polars.Series) -> bool:
+    return not _is_number(column)
+
+
+def _is_empty(_: str, column: polars.Series) -> bool:
+    return column.null_count() == len(column)
+
+
 def _is_number(column: polars.Series) -> bool:
     import polars
 
     return column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Null)
-
-
-def beside(frame: polars.DataFrame, names: Sequence[str]) -> polars.DataFrame:
-    """Some columns, each once, whatever signs are in their names."""
-    import polars
-
-    return polars.DataFrame([frame.get_column(name) for name in dict.fromkeys(names)])
 
 
 def matching(patterns: Sequence[str], names: Sequence[str], flag: str) -> list[str]:
@@ -255,16 +252,12 @@ def _targets(frame: polars.DataFrame, columns: Columns) -> NDArray[Any]:
     column = _column(frame, name)
     if column.dtype.is_temporal() or column.dtype.is_nested():
         raise TableError(f"Target {name!r} is {column.dtype}: make numbers or text of it.")
-    if column.dtype.is_numeric() and not column.dtype.is_decimal():
-        values = column.to_numpy()
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            row = int(np.argmax(~np.isfinite(values))) + 1
-            raise TableError(f"Target {name!r} is no finite number in row {row}.")
-        return values
-    if _is_number(column):
-        return (
-            numbers_of(frame, [name], what="target").ravel()
-            if column.dtype.is_decimal()
-            else column.to_numpy()
-        )
-    return np.array(column.cast(str).to_list(), dtype=object)
+    if not _is_number(column):
+        return np.array(column.cast(str).to_list(), dtype=object)
+    if column.dtype.is_decimal():
+        return numbers_of(frame, [name], what="target").ravel()
+    values = column.to_numpy()
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        row = int(np.argmax(~np.isfinite(values))) + 1
+        raise TableError(f"Target {name!r} is no finite number in row {row}.")
+    return values

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-import numpy as np
 
-from coterie.cli._chosen import Chosen, beside, check_column, chosen, read
-from coterie.cli._console import answer, bars, say
+from coterie.cli._applied import features_in, reduced
+from coterie.cli._chosen import check_column, chosen, read
+from coterie.cli._console import answer, bars, say, say_raw
+from coterie.cli._frames import beside
 from coterie.cli._options import Columns, Method, Quiet, Source, Splitting, Voice, takes
 from coterie.cli._outcome import Group, writing
 from coterie.cli._reducers import reducer_of
 from coterie.cli._told import (
+    about_gaps,
+    about_target,
     path_columns,
     show_comparison,
     show_path,
     show_summary,
 )
+from coterie.cli._written import made, stem, suffix_for, written
 from coterie.inspection import Summary, report_html, summarise, write_report
-from coterie.saving import load, load_summary, save_with_summary
+from coterie.saving import load, load_summary
 from coterie.studies import compare as compared
 from coterie.studies import study
-from coterie.tables import KNOWN_SUFFIXES, TableError, near, numbers_of, write_table
-
-if TYPE_CHECKING:
-    import polars
+from coterie.tables import TableError, write_table
 
 # With more features the path takes longer than people wait for.
 MOST_FEATURES = 5_000
-SUFFIXES = {".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson", ".json", ".xlsx"}
 
 
 @click.group(
@@ -81,15 +79,15 @@ def fit(
 
     In Python: coterie.study(X, y).
     """
-    folder = Path(_stem(source.data) + "-coterie" if output is None else output)
+    folder = Path(stem(source.data) + "-coterie" if output is None else output)
     with bars(voice) as bar:
         bar("read", 0, 1)
         data = chosen(source, columns)
         bar("read", 1, 1)
         if not (voice.as_json or voice.quiet):
-            say(_task(data, columns))
+            say(about_target(data, columns))
         reducer = reducer_of(method, columns, data)
-        with _made(folder):
+        with made(folder):
             told = study(
                 data.X,
                 data.y,
@@ -102,98 +100,23 @@ def fit(
                 path=data.X.width <= MOST_FEATURES if path is None else path,
                 n_resamples=n_resamples,
                 random_state=splitting.seed,
-                title=_stem(source.data) if title is None else title,
+                title=stem(source.data) if title is None else title,
                 targets=columns.target,
-                notes=[*data.notes, *_gaps(data)],
+                notes=[*data.notes, *about_gaps(data)],
                 progress=bar,
             )
             bar("write", 0, 1)
-            written = _written(folder, _suffix(source), told.reducer, told.summary, data, columns)
+            files = written(folder, suffix_for(source), told.reducer, told.summary, data, columns)
             bar("write", 1, 1)
     if voice.as_json:
-        files = {name: str(file) for name, file in written.items()}
-        answer(asdict(told.summary) | {"files": files})
+        paths = {name: str(file) for name, file in files.items()}
+        answer(asdict(told.summary) | {"files": paths})
         return
     show_summary(told.summary)
     if path and told.summary.path is None:
         say("Note: with these options or so few rows there are no other tolerances to try.")
-    for name, file in written.items():
+    for name, file in files.items():
         say(f"{name:8}{file}")
-
-
-@contextmanager
-def _made(folder: Path) -> Iterator[None]:
-    """A folder to write to, made before the work and gone again if that fails."""
-    is_new = not folder.exists()
-    with writing():
-        folder.mkdir(parents=True, exist_ok=True)
-    try:
-        yield
-    except BaseException:
-        if is_new and not any(folder.iterdir()):
-            folder.rmdir()
-        raise
-
-
-def _stem(data: str) -> str:
-    """The name of a file without what tells its kind."""
-    path = Path("stdin" if data == "-" else data)
-    while path.suffix.lower() in KNOWN_SUFFIXES and path.stem:
-        path = path.with_suffix("")
-    return path.name
-
-
-def _suffix(source: Source) -> str:
-    """The kind of file to write: the kind that was read, and CSV for what is packed or piped."""
-    suffix = Path(source.data).suffix.lower()
-    return suffix if suffix in SUFFIXES else ".csv"
-
-
-def _task(data: Chosen, columns: Columns) -> str:
-    names = ", ".join(columns.target)
-    if columns.task is not None:
-        return f"Target {names}: {data.task.name}."
-    return f"Target {names}: {data.task.name} ({data.task.reason}; --task to say otherwise)."
-
-
-def _gaps(data: Chosen) -> list[str]:
-    if not data.gaps:
-        return []
-    told = (
-        f"Features lack {data.gaps:,} values: each question is asked of the rows that have both, "
-        "and an aggregate is taken over the members that have a value."
-    )
-    return [told]
-
-
-def _written(
-    folder: Path, suffix: str, reducer: Any, summary: Summary, data: Chosen, columns: Columns
-) -> dict[str, Path]:
-    """Write the model, the reduced table and the report."""
-    files = {
-        "model": folder / "model.json",
-        "reduced": folder / f"reduced{suffix}",
-        "report": folder / "report.html",
-    }
-    others = beside(data.frame, [*columns.target, *filter(None, [columns.time])])
-    reduced = _reduced(reducer, data.X, others)
-    with writing():
-        save_with_summary(reducer, summary, files["model"])
-        write_table(reduced, files["reduced"])
-        write_report(summary, files["report"])
-    return files
-
-
-def _reduced(reducer: Any, X: Any, others: polars.DataFrame) -> polars.DataFrame:
-    """The aggregates, with some columns of the table beside them, which keep their names."""
-    import polars
-
-    taken = {*others.columns}
-    names = [
-        f"{name} (group)" if name in taken else name for name in reducer.get_feature_names_out()
-    ]
-    values = polars.DataFrame(reducer._transformed(X), schema=names, orient="row")
-    return polars.concat([values, others], how="horizontal")
 
 
 @coterie.command(short_help="Replace the columns of a new table by groups.")
@@ -225,52 +148,10 @@ def transform(
         bar("read", 1, 1)
         for name in carried:
             check_column(frame, name, source.data)
-        names = _needed(reducer, frame, source.data)
-        values = numbers_of(frame, names, what="column")
-        _check_gaps(reducer, values, names, source.data)
-        has_names = getattr(reducer, "feature_names_in_", None) is not None
-        X = _named(values, names) if has_names else values
-        reduced = _reduced(reducer, X, beside(frame, carried))
+        X = features_in(frame, reducer, source.data)
+        table = reduced(reducer, X, beside(frame, carried))
     with writing():
-        write_table(reduced, output)
-
-
-def _check_gaps(reducer: Any, values: Any, names: list[str], where: str) -> None:
-    """Raise where values lack that the model cannot do without."""
-    missing = np.argwhere(np.isnan(values))
-    if len(missing) and reducer.missing == "error":
-        row, column = missing[0]
-        raise TableError(
-            f"{where} lacks a value of {names[column]!r} in row {row + 1}, and the model was "
-            "fitted to a table without gaps: fill them in, or fit it again to a table with gaps."
-        )
-
-
-def _named(values: Any, names: list[str]) -> polars.DataFrame:
-    import polars
-
-    return polars.DataFrame(values, schema=names, orient="row")
-
-
-def _needed(reducer: Any, frame: polars.DataFrame, where: str) -> list[str]:
-    """The columns that a model needs, all of which the table has."""
-    known = reducer._names_seen()
-    if known is None:
-        if frame.width != reducer.n_features_in_:
-            raise TableError(
-                f"The model has no names for its {reducer.n_features_in_} features, and {where} "
-                f"has {frame.width} columns: give a table with just those, in their order."
-            )
-        return frame.columns
-    names = [str(name) for name in known]
-    there = {*frame.columns}
-    missing = [name for name in names if name not in there]
-    if missing:
-        alike = near(missing[0], sorted(there - {*names}))
-        advice = f" It has {alike!r}: rename it?" if alike else ""
-        count = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
-        raise TableError(f"{where} lacks {missing[0]!r}{count}, which the model needs.{advice}")
-    return names
+        write_table(table, output)
 
 
 @coterie.command(short_help="Write the report of a model.")
@@ -285,7 +166,7 @@ def report(model: str, output: str | None) -> None:
     """
     summary = _summary(model)
     if output == "-":
-        say(report_html(summary))
+        say_raw(report_html(summary))
         return
     file = Path(model).with_name("report.html") if output is None else Path(output)
     with writing():
@@ -345,7 +226,10 @@ def path(
             progress=bar,
         ).summary
     if told.path is None:
-        raise TableError(f"{told.method} with these options has no tolerance, and so no path.")
+        raise TableError(
+            f"{told.method} has no path with these options or so few rows: use a method that has a "
+            "tolerance, and a dozen rows or more."
+        )
     found = path_columns(told.path)
     if output is not None:
         import polars
@@ -452,4 +336,4 @@ def completion(shell: str) -> None:
     kind = get_completion_class(shell)
     if kind is None:
         raise TableError(f"There is no completion for {shell}.")
-    say(kind(coterie, {}, "coterie", "_COTERIE_COMPLETE").source())
+    say_raw(kind(coterie, {}, "coterie", "_COTERIE_COMPLETE").source())

@@ -23,10 +23,12 @@ from rich.table import Table
 from rich.text import Text
 
 from coterie.cli._options import Quiet, Voice
+from coterie.cli._printable import printable
 
 Side = Literal["left", "right"]
 # Of a console that is no terminal, and has no width of its own.
 WIDTH = 110
+# Letters of -1.23e-05: three digits of any number have room.
 NUMBER = 9
 NAMES = {
     "read": "reading",
@@ -47,7 +49,12 @@ def console() -> Console:
 
 def say(sentence: str) -> None:
     """A sentence on standard output, in which nothing is markup."""
-    click.echo(sentence)
+    click.echo(printable(sentence))
+
+
+def say_raw(text: str) -> None:
+    """A page or a script on standard output, letter by letter."""
+    click.echo(text)
 
 
 def answer(document: Any) -> None:
@@ -84,11 +91,6 @@ def table(*columns: tuple[str, Side]) -> Table:
 def row(made: Table, *cells: str, bold: bool = False) -> None:
     """Add a row, in which nothing is markup."""
     made.add_row(*(Text(printable(cell)) for cell in cells), style="bold" if bold else None)
-
-
-def printable(text: str) -> str:
-    """Text without what would move the cursor or turn the line round."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 class Bars:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, ClassVar, TypeVar, get_type_hints
+from typing import Any, ClassVar, get_type_hints
 
 import click
 
 from coterie.cli._outcome import wants_json
-
-T = TypeVar("T")
 
 
 def option(*flags: str, default: Any = None, **details: Any) -> Any:
@@ -59,7 +57,7 @@ def takes(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _parameter(one: Field[Any]) -> click.Parameter:
     parameter: click.Parameter = one.metadata["parameter"]()
-    # Flags such as --no-path have names of their own.
+    # A flag may say it in other words, as --groups does for n_groups.
     parameter.name = one.name
     return parameter
 
@@ -215,4 +213,10 @@ class Voice:
         callback=wants_json,
         help="Answer in JSON, for machines.",
     )
-    quiet: bool = option("--quiet", "-q", default=False, is_flag=True, help="No bars, no remarks.")
+    quiet: bool = option(
+        "--quiet",
+        "-q",
+        default=False,
+        is_flag=True,
+        help="No bars, and nothing said before the answer.",
+    )

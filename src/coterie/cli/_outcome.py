@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import click
 import numpy as np
 
+from coterie.cli._printable import printable
 from coterie.cli._stopping import INTERRUPTED, stoppable
 
 AS_JSON = "coterie.as_json"
@@ -74,7 +75,7 @@ class Group(click.Group):
 
 def _noted(message: Warning | str, *_: Any, **__: Any) -> None:
     """A warning as a line of its own, for people."""
-    click.echo(f"coterie: note: {_line(message)}", err=True)
+    click.echo(f"coterie: note: {printable(_line(message))}", err=True)
 
 
 def _told(ctx: click.Context, code: int, line: str) -> int:
@@ -82,7 +83,7 @@ def _told(ctx: click.Context, code: int, line: str) -> int:
     if ctx.meta.get(AS_JSON):
         click.echo(json.dumps({"error": line, "code": code}))
     else:
-        click.echo(f"coterie: {line}", err=True)
+        click.echo(f"coterie: {printable(line)}", err=True)
     return code
 
 

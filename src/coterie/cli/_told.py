@@ -5,12 +5,41 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from coterie.cli._chosen import Chosen
 from coterie.cli._console import console, row, say, table
-from coterie.inspection import Group, PathSummary, Score, Summary, answer, scores_sentence
+from coterie.cli._options import Columns
+from coterie.inspection import (
+    Group,
+    PathSummary,
+    Score,
+    Summary,
+    answer,
+    counted,
+    scores_sentence,
+)
 from coterie.studies import Comparison
 
 # More groups than this fill the screen.
 MOST_GROUPS = 25
+
+
+def about_target(data: Chosen, columns: Columns) -> str:
+    """What the target is taken for."""
+    names = ", ".join(columns.target)
+    if columns.task is not None:
+        return f"Target {names}: {data.task.name}."
+    return f"Target {names}: {data.task.name} ({data.task.reason}; --task to say otherwise)."
+
+
+def about_gaps(data: Chosen) -> list[str]:
+    """What becomes of gaps, if there are any."""
+    if not data.gaps:
+        return []
+    told = (
+        f"Features lack {counted(data.gaps, 'value')}: each question is asked of the rows that "
+        "have both, and an aggregate is taken over the members that have a value."
+    )
+    return [told]
 
 
 def headline(summary: Summary) -> str:
@@ -24,7 +53,8 @@ def show_summary(summary: Summary, *, every: bool = False) -> None:
     screen = console()
     screen.print(_groups(summary, every))
     if len(summary.groups) > MOST_GROUPS and not every:
-        say(f"... and {len(summary.groups) - MOST_GROUPS:,} smaller ones: coterie inspect --all.")
+        left = len(summary.groups) - MOST_GROUPS
+        say(f"... and {left:,} smaller ones: coterie inspect MODEL --all.")
     for note in [*summary.notes, *_remarks(summary.scores)]:
         say(f"Note: {note}")
 
@@ -96,7 +126,7 @@ def path_columns(path: PathSummary) -> dict[str, list[Any]]:
 
 def show_comparison(found: Comparison) -> None:
     """Everyone's score, and how far ours is from it."""
-    say(f"{found.metric} on held-out folds, which all learned from the same rows for:")
+    say(f"{found.metric} on held-out folds; all learned from the same rows:")
     made = table(
         ("columns by", "left"),
         ("columns", "right"),

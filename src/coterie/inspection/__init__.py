@@ -9,7 +9,6 @@ from coterie.inspection._likeness import correlations
 from coterie.inspection._made import summarise
 from coterie.inspection._markup import counted
 from coterie.inspection._report import report_html, write_report
-from coterie.inspection._standardised import Standardised
 from coterie.inspection._summary import (
     Correlation,
     Group,
@@ -20,6 +19,7 @@ from coterie.inspection._summary import (
     Spectrum,
     Summary,
 )
+from coterie.inspection._unit_columns import UnitColumns
 from coterie.inspection._wording import ALL, answer, scores_sentence
 
 __all__ = [
@@ -31,8 +31,8 @@ __all__ = [
     "PathSummary",
     "Score",
     "Spectrum",
-    "Standardised",
     "Summary",
+    "UnitColumns",
     "answer",
     "check_fitted_reducer",
     "check_reducer",

@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from coterie.inspection._standardised import (
-    Standardised,
+from coterie.inspection._summary import Correlation
+from coterie.inspection._unit_columns import (
+    UnitColumns,
     chosen,
     members_of,
     membership,
     share_of_both,
 )
-from coterie.inspection._summary import Correlation
 from coterie.values import FloatArray, IntArray
 
 # A picture has no room for more rows, and a person no patience.
 MOST_CELLS = 160
 
 
-def likeness(columns: Standardised, labels: IntArray, signs: FloatArray) -> FloatArray:
+def likeness(columns: UnitColumns, labels: IntArray, signs: FloatArray) -> FloatArray:
     """Mean correlation between two members of each group, signs counted; NaN for one member."""
     groups = membership(labels, signs)
     sizes = np.bincount(labels)
@@ -33,10 +33,10 @@ def likeness(columns: Standardised, labels: IntArray, signs: FloatArray) -> Floa
 
 
 def weakest(
-    columns: Standardised, aggregates: FloatArray, labels: IntArray, signs: FloatArray
+    columns: UnitColumns, aggregates: FloatArray, labels: IntArray, signs: FloatArray
 ) -> FloatArray:
     """Lowest correlation of a member with the aggregate of its group; NaN for one member."""
-    behind = Standardised.of(aggregates, columns.share)
+    behind = UnitColumns.of(aggregates, columns.share)
     each = behind.sums(sparse.eye_array(aggregates.shape[1], format="csr"))
     lowest = np.full(aggregates.shape[1], np.nan)
     for number, members in enumerate(members_of(labels)):
@@ -47,7 +47,7 @@ def weakest(
     return lowest.clip(-1, 1)
 
 
-def correlation(columns: Standardised, labels: IntArray, signs: FloatArray) -> Correlation:
+def correlation(columns: UnitColumns, labels: IntArray, signs: FloatArray) -> Correlation:
     """Correlations in the order of the groups, of features or of blocks of them."""
     blocks, means = correlations(columns, labels, signs, MOST_CELLS)
     return Correlation(
@@ -58,7 +58,7 @@ def correlation(columns: Standardised, labels: IntArray, signs: FloatArray) -> C
 
 
 def correlations(
-    columns: Standardised, labels: IntArray, signs: FloatArray, most: int
+    columns: UnitColumns, labels: IntArray, signs: FloatArray, most: int
 ) -> tuple[list[IntArray], FloatArray]:
     """Blocks of features in the order of groups, so many at most, and their mean correlations.
 

@@ -11,8 +11,8 @@ import numpy as np
 from coterie.estimators._rows import checked_weights
 from coterie.inspection._checks import check_fitted_reducer, checked_places
 from coterie.inspection._likeness import correlation, likeness, weakest
-from coterie.inspection._standardised import Standardised
 from coterie.inspection._summary import Group, Merge, PathSummary, Score, Summary
+from coterie.inspection._unit_columns import UnitColumns
 from coterie.inspection._where import place, spectrum
 from coterie.resampling import Stability
 from coterie.tuning import TolerancePath, coefficients, fitted_model, outputs_of, plain_model
@@ -244,7 +244,7 @@ def _with_columns(
     coordinates: Any,
 ) -> Summary:
     n_inputs = len(summary.labels)
-    standardised = Standardised.of(columns, weights)
+    standardised = UnitColumns.of(columns, weights)
     labels, signs = np.array(summary.labels), np.array(summary.signs, dtype=np.float64)
     alike = zip(
         summary.groups,
@@ -291,7 +291,7 @@ def _with_weights(
         names = [f"target {t}" for t in range(n_targets)]
     if len(names) != n_targets:
         raise ValueError(f"targets must name {n_targets}, got {names}.")
-    made = Standardised.of(aggregates, weights)
+    made = UnitColumns.of(aggregates, weights)
     spread = np.where(np.isinf(made.spread), 0.0, made.spread)
     groups = [
         replace(group, weights=column.tolist(), effects=(column * by).tolist())

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from coterie.inspection._standardised import Standardised, share_of_both
 from coterie.inspection._summary import Map, Spectrum
+from coterie.inspection._unit_columns import UnitColumns, share_of_both
 from coterie.places import axis_in, plane_in
 from coterie.values import is_sparse
 
@@ -17,7 +17,7 @@ SMOOTH = 0.8
 QUANTILES = (0.05, 0.95)
 
 
-def spectrum(columns: Standardised, names: list[str], positions: Any = None) -> Spectrum | None:
+def spectrum(columns: UnitColumns, names: list[str], positions: Any = None) -> Spectrum | None:
     """Features along an axis, where they are said to lie on one, or their names and values do."""
     if is_sparse(columns.columns):
         return None
@@ -36,7 +36,7 @@ def spectrum(columns: Standardised, names: list[str], positions: Any = None) -> 
     return Spectrum(name, places, columns.mean.tolist(), low.tolist(), high.tolist())
 
 
-def _is_smooth(columns: Standardised) -> bool:
+def _is_smooth(columns: UnitColumns) -> bool:
     """Whether features that follow each other are alike, as values along a curve are."""
     n_features = len(columns.mean)
     z = columns.sums(sparse.eye_array(n_features, format="csr"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from coterie.inspection import Standardised, correlations
+from coterie.inspection import UnitColumns, correlations
 from coterie.plot._canvas import axes_for, pyplot
 from coterie.plot._fitted import checked_reducer, columns_of, names_of
 from coterie.plot._heat import draw_heat, mark_groups, with_bar
@@ -75,7 +75,7 @@ class CorrelationDisplay:
         columns = columns_of(reducer, X)
         if columns.shape[0] < 2:
             raise ValueError("X must have 2 rows or more to correlate features, got 1.")
-        standardised = Standardised.of(columns)
+        standardised = UnitColumns.of(columns)
         blocks, means = correlations(standardised, reducer.labels_, reducer.signs_, MOST_ROWS)
         return cls(means, blocks, reducer.labels_, names_of(reducer))
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from coterie.estimators import GenLinCFA, NonLinCFA
 from coterie.inspection import ALL, Score, Summary, summarise
@@ -20,9 +21,11 @@ from coterie.studies._rows import Rows, folds, held_out
 from coterie.studies._scores import learned, quiet, score_behind, score_of
 from coterie.studies._tasks import TaskName, is_blind_to_classes, settled
 from coterie.tuning import TolerancePath, metric_of, plain_model, tolerance_path
+from coterie.values import IntArray
 
 # Told what is done, how much of it, and of how much.
 Say = Callable[[str, int, int], None]
+# Folds of fewer rows have no R2, and training sets of fewer no noise to tell.
 FEWEST_IN_FOLD = 4
 # Beyond so many features, or numbers in the table, the path takes fewer and larger steps.
 MANY_FEATURES, MANY_NUMBERS = 1_000, 300_000
@@ -87,7 +90,7 @@ def study(
         fills gaps for it do not know weights.
     path : bool, default=True
         Whether to find what other tolerances lead to. Reducers without a tolerance have none, those
-        with "CV" in their name bring their own, and fewer than 8 rows are too few.
+        with "CV" in their name bring their own, and a dozen rows may be too few.
     n_resamples : int, default=0
         From how many random halves of the training rows the groups are learned again; 0: none.
     random_state : int, default=0
@@ -224,9 +227,8 @@ def _path(reducer: Any, train: Rows, splitting: dict[str, Any], tell: Tell) -> T
         return None
     n_rows, n_features = train.X.shape
     is_large = n_features > MANY_FEATURES or n_rows * n_features > MANY_NUMBERS
-    # Folds of fewer rows have no R2, and training sets of fewer no noise to tell.
-    n_folds = min(3 if is_large else 5, n_rows // FEWEST_IN_FOLD)
-    if n_folds < 2:
+    splits = _splits(reducer, train, 3 if is_large else 5, splitting)
+    if splits is None:
         return None
     with quiet():
         return tolerance_path(
@@ -234,7 +236,28 @@ def _path(reducer: Any, train: Rows, splitting: dict[str, Any], tell: Tell) -> T
             train.y,
             estimator=reducer,
             n_tolerances=12 if is_large else 30,
-            cv=folds(train.y, n_folds, **splitting),
+            cv=splits,
             sample_weight=train.weights,
             progress=tell,
         )
+
+
+def _splits(
+    reducer: Any, train: Rows, most: int, splitting: dict[str, Any]
+) -> list[tuple[IntArray, IntArray]] | None:
+    """As many folds as leave enough rows to learn from; None if not even two do."""
+    enough = _enough(reducer)
+    for n_folds in range(min(most, len(train) // FEWEST_IN_FOLD), 1, -1):
+        splits = folds(train.y, n_folds, **splitting)
+        if min(len(rows) for rows, _ in splits) >= enough:
+            return splits
+    return None
+
+
+def _enough(reducer: Any) -> int:
+    """Rows from which a reducer can learn for a tolerance that is a number."""
+    if not isinstance(reducer, NonLinCFA):
+        return 1
+    own = clone(reducer).set_params(tolerance=0.0)._cv()
+    # An R2 needs two rows in one of its own folds.
+    return int(own) + 1 if isinstance(own, Integral) else 1

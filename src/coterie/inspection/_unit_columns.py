@@ -13,7 +13,7 @@ from coterie.values import FloatArray, IntArray, is_sparse
 NEGLIGIBLE = 1e-12
 
 
-class Standardised(NamedTuple):
+class UnitColumns(NamedTuple):
     """Columns of mean 0 and variance 1, never formed: sums of them are products of X.
 
     Parameters
@@ -37,7 +37,7 @@ class Standardised(NamedTuple):
     variance: FloatArray
 
     @classmethod
-    def of(cls, columns: Any, weights: Any = None) -> Standardised:
+    def of(cls, columns: Any, weights: Any = None) -> UnitColumns:
         """Standardise columns by the rows that have a value."""
         n_samples = columns.shape[0]
         share = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -110,7 +110,7 @@ def _deviation(columns: Any, mean: FloatArray, share: FloatArray) -> FloatArray:
     return largest * np.sqrt(share @ away**2)
 
 
-def share_of_both(one: Standardised, left: IntArray, other: Standardised, right: IntArray) -> Any:
+def share_of_both(one: UnitColumns, left: IntArray, other: UnitColumns, right: IntArray) -> Any:
     """Share of rows that have a value of a left feature and of its right one; 1 without gaps."""
     if one.seen is None and other.seen is None:
         return 1.0

@@ -1,0 +1,65 @@
+"""What a fit leaves in its folder: a model, a reduced table and a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from coterie.cli._applied import reduced
+from coterie.cli._chosen import Chosen
+from coterie.cli._frames import beside
+from coterie.cli._options import Columns, Source
+from coterie.cli._outcome import writing
+from coterie.inspection import Summary, write_report
+from coterie.saving import save_with_summary
+from coterie.tables import KNOWN_SUFFIXES, write_table
+
+SUFFIXES = {".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson", ".json", ".xlsx"}
+
+
+@contextmanager
+def made(folder: Path) -> Iterator[None]:
+    """A folder to write to, made before the work and gone again if that fails."""
+    is_new = not folder.exists()
+    with writing():
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if is_new and not any(folder.iterdir()):
+            folder.rmdir()
+        raise
+
+
+def stem(data: str) -> str:
+    """The name of a file without what tells its kind."""
+    path = Path("stdin" if data == "-" else data)
+    while path.suffix.lower() in KNOWN_SUFFIXES and path.stem:
+        path = path.with_suffix("")
+    return path.name
+
+
+def suffix_for(source: Source) -> str:
+    """The kind of file to write: the kind that was read, and CSV for what is packed or piped."""
+    suffix = Path(source.data).suffix.lower()
+    return suffix if suffix in SUFFIXES else ".csv"
+
+
+def written(
+    folder: Path, suffix: str, reducer: Any, summary: Summary, data: Chosen, columns: Columns
+) -> dict[str, Path]:
+    """Write the model, the reduced table and the report."""
+    files = {
+        "model": folder / "model.json",
+        "reduced": folder / f"reduced{suffix}",
+        "report": folder / "report.html",
+    }
+    others = beside(data.frame, [*columns.target, *filter(None, [columns.time])])
+    table = reduced(reducer, data.X, others)
+    with writing():
+        save_with_summary(reducer, summary, files["model"])
+        write_table(table, files["reduced"])
+        write_report(summary, files["report"])
+    return files
