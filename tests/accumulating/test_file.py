@@ -45,6 +45,18 @@ def test_what_is_loaded_is_what_was_saved(moments, path):
     assert path.with_name("again.npz").stat().st_size == path.stat().st_size
 
 
+def test_bytes_are_those_of_the_file(moments, path):
+    content = moments.to_bytes()
+    again = Moments.from_bytes(content)
+    assert again.plain()["header"] == moments.plain()["header"]
+    for name, array in moments.plain()["arrays"].items():
+        assert (again.plain()["arrays"][name] == array).all()
+    path.write_bytes(content)
+    assert repr(Moments.load(path)) == repr(moments)
+    with pytest.raises(ValueError, match="This cannot be loaded: it is no file of moments"):
+        Moments.from_bytes(bytes(content[:-9]))
+
+
 def test_rows_that_are_kept_come_back(rng, tmp_path):
     X, y = rng.normal(size=(1500, 3)), rng.normal(size=1500)
     moments = Moments(1500).update(X[:700], y[:700])

@@ -290,3 +290,16 @@ def test_a_batch_without_rows_is_no_rows(data):
 def test_a_number_of_rows_is_a_number(wrong):
     with pytest.raises((TypeError, ValueError), match="n_expected must be"):
         Moments(wrong)
+
+
+def test_the_sum_of_weights_may_be_told_but_for_rounding(rng):
+    X, y = rng.normal(size=(3000, 4)), rng.normal(size=3000)
+    weights = rng.uniform(0.5, 1.5, 3000)
+    moments = Moments(np.nextafter(weights.sum(), np.inf))
+    for rows in np.array_split(np.arange(3000), 7):
+        moments.update(X[rows], y[rows], weights[rows])
+    assert moments.kept.looked_at(moments.count) is not None
+    expected = NonLinCFA().fit(X, y, weights).penalty_
+    assert NonLinCFA().fit_moments(moments).penalty_ == pytest.approx(expected)
+    few = Moments(weights.sum()).update(X[:2990], y[:2990], weights[:2990])
+    assert few.kept.looked_at(few.count) is None

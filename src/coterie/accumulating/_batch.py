@@ -22,7 +22,7 @@ LARGEST = 1e150
 class NamedColumns(NamedTuple):
     """A table and the names of its columns."""
 
-    values: FloatArray  # (n_rows, n_features)
+    values: NDArray[Any]  # (n_rows, n_columns)
     names: list[str]
 
 
@@ -122,6 +122,8 @@ def _read_targets(y: Any, which: str) -> dict[str, NDArray[Any]]:
     """One array for each target, by its name."""
     if y is None:
         raise ValueError(f"y is missing in {which}: moments need a target beside X.")
+    if isinstance(y, NamedColumns):
+        return dict(zip(y.names, y.values.T, strict=True))
     names = [str(name) for name in getattr(y, "columns", ())]
     values = np.asarray(y.toarray() if is_sparse(y) else y)
     if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] == 0):

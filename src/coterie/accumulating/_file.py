@@ -10,9 +10,10 @@ import os
 import struct
 import zipfile
 from functools import partial
+from io import BytesIO
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -37,8 +38,20 @@ NO_ZIP = (
 
 def write_moments(moments: Any, path: str | os.PathLike[str]) -> None:
     """Write moments to a file that is whole or not there."""
+    with whole_file(path) as file:
+        _write(moments, file)
+
+
+def bytes_of(moments: Any) -> memoryview:
+    """What such a file would hold."""
+    file = BytesIO()
+    _write(moments, file)
+    return file.getbuffer()
+
+
+def _write(moments: Any, file: IO[bytes]) -> None:
     header, arrays = plain_moments(moments)
-    with whole_file(path) as file, zipfile.ZipFile(file, "w") as archive:
+    with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("header.json", text_of(header))
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
@@ -48,17 +61,26 @@ def write_moments(moments: Any, path: str | os.PathLike[str]) -> None:
 def read_moments(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The attributes of the moments in a file, or one sentence on why they cannot be read."""
     with Path(path).open("rb") as file:
-        try:
-            with zipfile.ZipFile(file) as archive:
-                header = document_in(_content(archive, "header.json", LONGEST_HEADER))
-                return moments_in(Entry(header), partial(_array, archive))
-        except UnreadableError as error:
-            reason = str(error)
-        except RecursionError:
-            reason = "its lists are nested too deeply"
-        except NO_ZIP:
-            reason = "it is no file of moments, or not all of it"
-    raise ValueError(f"{os.fspath(path)} cannot be loaded: {reason}.")
+        return _read(file, os.fspath(path))
+
+
+def moments_in_bytes(content: Any) -> dict[str, Any]:
+    """The attributes of the moments in what such a file holds."""
+    return _read(BytesIO(content), "This")
+
+
+def _read(file: IO[bytes], name: Any) -> dict[str, Any]:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            header = document_in(_content(archive, "header.json", LONGEST_HEADER))
+            return moments_in(Entry(header), partial(_array, archive))
+    except UnreadableError as error:
+        reason = str(error)
+    except RecursionError:
+        reason = "its lists are nested too deeply"
+    except NO_ZIP:
+        reason = "it is no file of moments, or not all of it"
+    raise ValueError(f"{name} cannot be loaded: {reason}.")
 
 
 def _content(archive: zipfile.ZipFile, name: str, most: int | None = None) -> bytes:
@@ -91,9 +113,6 @@ def _array(archive: zipfile.ZipFile, name: str, shape: tuple[int | None, ...]) -
 
 def _described(content: memoryview, name: str) -> tuple[int, tuple[int, ...]]:
     """Where the numbers of an array begin, and its shape."""
-    # Imported late: few load moments.
-    from io import BytesIO
-
     file = BytesIO(bytes(content[:1024]))
     try:
         version = np.lib.format.read_magic(file)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.accumulating._batch import Batch, plain_target, read_batch
-from coterie.accumulating._file import read_moments, write_moments
+from coterie.accumulating._file import bytes_of, moments_in_bytes, read_moments, write_moments
 from coterie.accumulating._kept import KeptRows
 from coterie.accumulating._plain import moments_of, plain_moments
 from coterie.accumulating._targets import TargetColumn, check_same_kind, weights_from_earlier
@@ -317,6 +317,33 @@ class Moments:
         """
         moments = cls()
         moments.__dict__.update(read_moments(path))
+        return moments
+
+    def to_bytes(self) -> memoryview:
+        """What :meth:`save` writes, to be sent where files are not shared.
+
+        Returns
+        -------
+        memoryview
+            Of bytes, to be read by :meth:`from_bytes`.
+        """
+        return bytes_of(self)
+
+    @classmethod
+    def from_bytes(cls, content: Any) -> Moments:
+        """The moments that :meth:`to_bytes` made bytes of.
+
+        Parameters
+        ----------
+        content : bytes, or whatever else has them
+
+        Raises
+        ------
+        ValueError
+            Where these are no moments, as in :meth:`load`.
+        """
+        moments = cls()
+        moments.__dict__.update(moments_in_bytes(content))
         return moments
 
     def plain(self) -> dict[str, Any]:

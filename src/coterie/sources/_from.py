@@ -59,8 +59,8 @@ def moments_from(
         The path of a Parquet file or of a folder of them; that of a ``.npy`` file; an array of
         shape (n_rows, n_features) that can be sliced, such as those of h5py and zarr; anything that
         hands over a stream of Arrow, such as tables of pyarrow and polars and relations of DuckDB;
-        an array or a data frame of Dask, counted by whatever scheduler is active; or an iterable
-        of batches: (X, y), (X, y, weights), or frames.
+        an array or a data frame of Dask, counted by whatever scheduler is active; a frame of Spark,
+        which counts its rows itself; or an iterable of batches: (X, y), (X, y, weights), or frames.
     y : array-like of shape (n_rows,) or (n_rows, n_targets), or path, optional
         The target, where it is no column: an array, or the path of a ``.npy`` file.
     target : str or list of str, optional
@@ -188,7 +188,11 @@ def _opened(source: Any, y: Any, weights: Any, wanted: Wanted) -> Opened:
 
 
 def _check_target(y: Any, wanted: Wanted) -> None:
-    if (wanted.target is None) == (y is None):
+    _check_one(y, wanted.target)
+
+
+def _check_one(y: Any, target: Any) -> None:
+    if (target is None) == (y is None):
         raise ValueError("A table needs target, the name of a column, or y, an array; one of them.")
 
 

@@ -1,0 +1,56 @@
+"""Group the columns of a table that lies in Spark, and write the smaller table.
+
+Needs ``pip install 'coterie[spark]'`` and Java 17. Run with ``python examples/spark.py``.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+from pyspark.sql import SparkSession, functions
+
+from coterie import NonLinCFA, moments_from
+from coterie.datasets import make_groups
+
+# The Python that Spark starts must have coterie, too.
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+spark = (
+    SparkSession.builder.master("local[2]")
+    .config("spark.driver.memory", "1g")
+    .config("spark.driver.bindAddress", "127.0.0.1")
+    .config("spark.driver.host", "127.0.0.1")
+    .config("spark.ui.enabled", "false")
+    .config("spark.ui.showConsoleProgress", "false")
+    .config("spark.sql.shuffle.partitions", "2")
+    .getOrCreate()
+)
+folder = tempfile.TemporaryDirectory()
+stations, rain, _ = make_groups(6000, 30, 4, noise=3.0, random_state=0)
+table = pd.DataFrame(stations, columns=[f"station {i}" for i in range(30)])
+table.assign(day=range(6000), rain=rain).to_parquet(Path(folder.name, "days.parquet"))
+
+# From here on it is what one does with any table. Features are all columns but the target, so the
+# number of the day is left out; in transform it may stay, as all columns that are no features do.
+days = spark.read.parquet(str(Path(folder.name, "days.parquet")))
+reducer = NonLinCFA().fit(days.drop("day"), y="rain")
+reduced = reducer.transform(days)
+reduced.write.parquet(str(Path(folder.name, "reduced")))
+
+written = spark.read.parquet(str(Path(folder.name, "reduced")))
+print(f"{len(days.columns)} columns became {len(written.columns)} in {written.count()} rows:")
+for name, members in zip(reducer.get_feature_names_out(), reducer.groups_, strict=True):
+    print(f"  {len(members):2d}  {name}")
+
+# One look at the rows serves many fits. Here each row belongs to a fold that its day decides, so
+# that the folds are the same in whatever order Spark reads the rows.
+with_folds = days.withColumn("fold", functions.expr("pmod(xxhash64(day), 5)")).drop("day")
+moments = moments_from(with_folds, target="rain", folds="fold")
+print(f"\n{moments}")
+for tolerance in (0.0001, 0.01, 1.0):
+    groups = NonLinCFA(tolerance).fit_moments(moments).n_groups_
+    print(f"  tolerance {tolerance:<6g} {groups:2d} groups")
+
+spark.stop()
+folder.cleanup()
