@@ -386,7 +386,7 @@ def test_frames_that_cannot_be_counted_are_refused(spark, frame):
     stream = spark.readStream.format("rate").load().selectExpr("value AS a", "value AS b")
     with pytest.raises(ValueError, match="X is a stream"):
         NonLinCFA().fit(stream, "a")
-    with pytest.raises(ValueError, match="partial_fit counts rows, and those of X are not in memory"):
+    with pytest.raises(ValueError, match="partial_fit counts rows, and those of X are not"):
         NonLinCFA().partial_fit(frame.select("c2", "c3"), "y")
     with pytest.raises(TypeError, match="X is a table of Spark"):
         Moments().update(frame.select("c2", "c3"), "y")
