@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "aggregations": {"values"},
     "families": {"values"},
     "files": {"values"},
-    "doors": {"values"},
+    "doors": {"values", "devices"},
     "devices": {"values"},
     "accumulating": {"values", "doors", "files", "statistics"},
     "engines": {"values", "doors", "progress", "statistics", "accumulating"},

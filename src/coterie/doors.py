@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie.devices import is_foreign, lies_on_host
 from coterie.values import BoolArray, is_sparse
 
 
@@ -42,6 +43,7 @@ def check_table(X: Any) -> None:
         raise TypeError(
             f"X is a table of {library}, and its rows are needed in memory here: call {how} first."
         )
+    check_on_host(X)
     if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
         raise ValueError("X is a masked array: fill the masked values first, or drop the columns.")
     if getattr(getattr(X, "dtype", None), "kind", "f") == "c":
@@ -51,6 +53,12 @@ def check_table(X: Any) -> None:
         raise ValueError(f"X has several {counted('column', repeated)}: names must be unique.")
     for kind, columns in _odd_columns(X).items():
         raise ValueError(f"X has {kind} in {counted('column', columns)}. {ADVICE[kind]}")
+
+
+def check_on_host(X: Any) -> None:
+    """Raise where X lies on a device, from which nothing is fetched unasked."""
+    if is_foreign(X) and not lies_on_host(X):
+        raise TypeError("X lies on a device, and its rows are needed here: pass an array of numpy.")
 
 
 ADVICE = {

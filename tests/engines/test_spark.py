@@ -26,6 +26,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
     pytest.mark.filterwarnings("ignore:The copy keyword is deprecated:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    # Libraries with threads of their own, where Java is started.
+    pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),
 ]
 
 NAMES = ["wind speed", "t.max", "c2", "c3", "c4", "a`b", "c6", "c7"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from coterie import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
+from coterie import GenLinCFA, LinCFA, Moments, MutualCFA, NonLinCFA, NonLinCFACV
 from coterie.datasets import make_groups
 
 strict = pytest.importorskip("array_api_strict")
@@ -137,6 +137,18 @@ def test_arrays_in_the_memory_of_the_host_are_computed_with_by_numpy_and_given_b
 def test_what_must_see_rows_says_so(reducer, message):
     with pytest.raises(ValueError, match=message):
         reducer.fit(strict.asarray(X), y)
+
+
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize(
+    "taken",
+    [NonLinCFACV().fit, NonLinCFA().partial_fit, Moments().update],
+    ids=["cross-validated", "partial_fit", "update"],
+)
+def test_rows_that_are_needed_here_are_not_fetched_unasked(taken, monkeypatch):
+    monkeypatch.setattr("coterie.doors.lies_on_host", lambda X: False)
+    with pytest.raises(TypeError, match="X lies on a device"):
+        taken(strict.asarray(X), y)
 
 
 @pytest.mark.usefixtures("elsewhere")

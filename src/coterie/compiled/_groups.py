@@ -13,7 +13,7 @@ from coterie.criteria._genlin import explained_apart
 from coterie.criteria._lin import bias_and_variance
 from coterie.criteria._nonlin import given_up, in_sample_scores, lost_and_spared, split_scores
 from coterie.statistics import LARGE, SMALL, PairMoments
-from coterie.statistics._pairs import without_rounding
+from coterie.statistics._pairs import FROM_CONSTANTS, without_rounding
 from coterie.values import BoolArray, FloatArray, IntArray
 
 
@@ -195,7 +195,8 @@ def pool(sums: Sums, group: Group) -> None:
             parts += member * group.parts[b]
             group.gaps[t, b] = gap
         group.within[t, 0] = mean
-        group.within[t, 1] = without_rounding(own, parts)
+        left = FROM_CONSTANTS * sums.n[t] * mean**2
+        group.within[t, 1] = without_rounding(own, parts + left)
     for v in range(n_targets):
         target = len(sums.columns) - n_targets + v
         look(sums, group, target, group.seen[0])
@@ -268,15 +269,17 @@ def paired(
     uv, with_contributed = scatters
     u, uu, uy = within[t, 0], within[t, 1], within[t, 2 + v]
     added = weight**2 * columns[contributed, t, 1]
+    shift = weight * columns[contributed, t, 0]
+    left = FROM_CONSTANTS * n[t] * (u**2 + shift**2)
     return PairMoments(
         n[t],
         u,
         columns[candidate, t, 0],
-        u + weight * columns[contributed, t, 0],
+        u + shift,
         columns[y, t, 0],
         uu,
         columns[candidate, t, 1],
-        without_rounding(uu + added + 2 * weight * with_contributed, uu + added),
+        without_rounding(uu + added + 2 * weight * with_contributed, uu + added + left),
         columns[y, t, 1],
         uv,
         uy,

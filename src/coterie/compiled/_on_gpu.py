@@ -22,7 +22,7 @@ from coterie.compiled._tables import HELD_OUT, IN_SAMPLE, LINEAR, PENALISED, Rul
 from coterie.criteria import _genlin, _lin, _nonlin
 from coterie.search import outcome
 from coterie.statistics import SumEvidence
-from coterie.statistics._pairs import without_rounding
+from coterie.statistics._pairs import FROM_CONSTANTS, without_rounding
 from coterie.values import Decision, Partition, Trace, Verdict
 
 THREADS = 512
@@ -169,7 +169,8 @@ def pool_there(table, group):  # type: ignore[no-untyped-def]
             parts += member * sums[2, b]
             gaps[t, b] = gap
         within[t, 0] = mean
-        within[t, 1] = more_than_rounding(own, parts)
+        left = FROM_CONSTANTS * n[t] * mean**2
+        within[t, 1] = more_than_rounding(own, parts + left)
         within[t, 2] = between(t, membership, total, gaps, deviations, len(columns) - 1)
 
 

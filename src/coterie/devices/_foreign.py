@@ -16,7 +16,7 @@ UNSAID = ("torch", "cupy")
 
 def is_foreign(X: Any) -> bool:
     """Whether X is an array of another library than numpy that follows the array API standard."""
-    if isinstance(X, np.ndarray | np.generic | list | tuple) or hasattr(X, "columns"):
+    if isinstance(X, np.ndarray | np.generic | list | tuple):
         return False
     says_so = hasattr(X, "__array_namespace__") and hasattr(X, "dtype")
     return says_so or type(X).__module__.partition(".")[0] in UNSAID

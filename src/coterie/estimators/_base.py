@@ -255,8 +255,8 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         may_have_gaps = check_missing(self.missing, aggregation, self.signs, self.groups)
         X, y = self._as_table(X, y)
         if is_foreign(X):
-            X, y = self._taken_in(X, aggregation), host(y)
-            given = Given(*(host(one) for one in given))
+            X = self._taken_in(X, aggregation)
+        y, given = host(y), Given(*(host(one) for one in given))
         rows = checked_rows(given, X, y)
         X, y = rows.of(X), rows.of(y)
         check_no_gaps(y)

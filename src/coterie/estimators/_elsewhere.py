@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from coterie.doors import library_of
+from coterie.doors import check_on_host, library_of
 from coterie.engines import Engine, engine_of
 from coterie.fields import is_lazy
 
@@ -41,6 +41,7 @@ def engine_for(table: Any) -> Engine:
 
 def check_in_memory(X: Any, why: str) -> None:
     """Raise where rows are needed here and lie elsewhere."""
+    check_on_host(X)
     if is_elsewhere(X):
         raise ValueError(f"{why}, and those of X are not in memory: load X first.")
 

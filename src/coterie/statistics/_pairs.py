@@ -11,6 +11,8 @@ from coterie.values import BoolArray, FloatArray, IntArray
 
 # What is left of a scatter after subtracting nearly all of it is rounding.
 ROUNDING = 1e-13
+# What a constant leaves of its square, as a part of which ROUNDING would be rounding.
+FROM_CONSTANTS = CONSTANT**2 / ROUNDING
 # Where 1 - r^2 is no more than this, so much of what two columns do not share is rounding that
 # it is no evidence: they are collinear.
 COLLINEAR = 1e-11

@@ -9,6 +9,7 @@ import numpy as np
 from coterie.statistics._columns import LARGE, SMALL
 from coterie.statistics._pairs import (
     BREADTH,
+    FROM_CONSTANTS,
     RESTARTS,
     PairMoments,
     unless_constant,
@@ -254,7 +255,9 @@ class SumEvidence:
     ) -> PairMoments:
         m = len(candidates)
         mean, own, with_target = np.take(self.columns, self._seen_by(candidates), axis=-1)
-        uu = without_rounding(sums.uu, sums.parts)
+        n = self.n[..., None]
+        u_left = FROM_CONSTANTS * n * sums.u**2
+        uu = without_rounding(sums.uu, sums.parts + u_left)
         contributed = slice(m) if self.as_candidate == 0 else slice(m, -1)
         with_contributed = sums.rows if self.as_candidate == 0 else sums.rows[..., m:]
         weights = self._weights_in(sums.unit, candidates)
@@ -262,15 +265,17 @@ class SumEvidence:
             weights = weights * signs
         added = weights**2 * own[..., contributed]
         merged = uu + added + 2 * weights * with_contributed
+        shift = weights * mean[..., contributed]
+        w_left = u_left + FROM_CONSTANTS * n * shift**2
         return PairMoments(
-            n=self.n[..., None],
+            n=n,
             u=sums.u,
             v=mean[..., :m],
-            w=sums.u + weights * mean[..., contributed],
+            w=sums.u + shift,
             y=mean[..., -1:],
             uu=uu,
             vv=own[..., :m],
-            ww=without_rounding(merged, uu + added),
+            ww=without_rounding(merged, uu + added + w_left),
             yy=own[..., -1:],
             uv=sums.rows[..., :m],
             uy=sums.uy,
