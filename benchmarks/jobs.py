@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -104,32 +103,58 @@ def fit_method(path: str, name: str) -> dict[str, float]:
 
 
 def make_rows(path: str, n_samples: int, n_features: int) -> dict[str, float]:
-    """Write rows to a file, some at a time."""
-    rng = np.random.default_rng(0)
+    """Write rows to a file of numpy and to one of Parquet, some at a time."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rng, folder = np.random.default_rng(0), Path(path)
+    names = [f"x{j}" for j in range(n_features)] + ["y"]
     X = np.lib.format.open_memmap(
-        Path(path) / "X.npy", mode="w+", dtype=np.float64, shape=(n_samples, n_features)
+        folder / "X.npy", mode="w+", dtype=np.float64, shape=(n_samples, n_features)
     )
-    for start in range(0, n_samples, 10_000):
-        X[start : start + 10_000] = rng.normal(size=X[start : start + 10_000].shape)
-    np.save(Path(path) / "y.npy", rng.normal(size=n_samples))
+    y = rng.normal(size=n_samples)
+    schema = pa.schema([(name, pa.float64()) for name in names])
+    with parquet.ParquetWriter(folder / "rows.parquet", schema, use_dictionary=False) as file:
+        for start in range(0, n_samples, 10_000):
+            rows = slice(start, min(start + 10_000, n_samples))
+            X[rows] = rng.normal(size=X[rows].shape)
+            columns = [*np.ascontiguousarray(X[rows].T), y[rows]]
+            file.write_table(pa.table(columns, names=names))
+    np.save(folder / "y.npy", y)
     return {}
 
 
-def count_rows(path: str, n_folds: int) -> dict[str, float]:
-    """Moments of such a file: peak memory in units of what is stated, and of the file."""
-    from coterie import Moments, moments_from
-    from coterie.sources._pieces import rows_at_a_time
+def count_rows(path: str, n_folds: int, kind: str) -> dict[str, float]:
+    """Moments of such a file: peak memory in units of what is stated."""
+    from coterie import moments_from
+    from coterie.sources._from import _opened, _wanted
+    from coterie.sources._memory import Budget
 
-    source, target = Path(path) / "X.npy", Path(path) / "y.npy"
-    n_features = np.load(source, mmap_mode="r").shape[1]
-    Moments().update(np.ones((10, 5)) * np.arange(10)[:, None], np.arange(10))
-    # Not the memory of the process: pages of the file that were read are part of it, too.
-    tracemalloc.start()
-    moments_from(source, target, folds=n_folds)
-    peak = tracemalloc.get_traced_memory()[1]
-    chunk = 8 * n_features * rows_at_a_time(None, n_features)
-    stated = 8 * n_features * n_features * n_folds + 3 * chunk + 8 * n_features * 1024
-    return {"over_stated": peak / stated, "file_over_peak": source.stat().st_size / peak}
+    folder = Path(path)
+    name = "X.npy" if kind == "npy" else "rows.parquet"
+    target = {"y": folder / "y.npy"} if kind == "npy" else {"target": "y"}
+    wanted = _wanted(target.get("target"), None, None, n_folds, None)
+    opened = _opened(folder / name, target.get("y"), None, wanted)
+    stated = Budget(opened).checked(opened.n_features, opened.most_rows, n_folds) / 2**20
+    _warm(kind)
+    before = forget_peak()
+    moments_from(folder / name, **target, folds=n_folds if n_folds > 1 else None)
+    peak = memory_mb("VmHWM") - before
+    return {"over_stated": peak / stated}
+
+
+def _warm(kind: str) -> None:
+    """Load all libraries, which are no memory of the data."""
+    import tempfile
+
+    from coterie import moments_from
+
+    with tempfile.TemporaryDirectory() as folder:
+        make_rows(folder, 300, 5)
+        if kind == "npy":
+            moments_from(Path(folder) / "X.npy", Path(folder) / "y.npy", folds=2)
+        else:
+            moments_from(Path(folder) / "rows.parquet", target="y", folds=2)
 
 
 def import_time(module: str) -> dict[str, float]:

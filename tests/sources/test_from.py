@@ -4,12 +4,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.dataset
-import pyarrow.parquet as pq
 import pytest
 
 from coterie import GenLinCFA, Moments, NonLinCFA, moments_from
 from coterie.datasets import make_groups
+from coterie.sources._pieces import rows_at_a_time
 
 NAMES = [f"c{i}" for i in range(8)]
 
@@ -39,78 +38,16 @@ def table(frame):
     return pa.Table.from_pandas(frame, preserve_index=False)
 
 
-def parquet(table, folder):
-    pq.write_table(table, folder / "rows.parquet", row_group_size=400)
-    return moments_from(folder / "rows.parquet", target="y", folds=5, chunk_rows=300)
+def test_of_an_array_that_lies_elsewhere_some_rows_are_asked_for_at_a_time(frame):
+    source = Slices(frame[NAMES].to_numpy())
+    moments = moments_from(source, frame["y"], chunk_rows=100)
+    assert (source.longest, moments.n_samples_) == (100, 2500)
 
 
-def many_files(table, folder):
-    (folder / "rows").mkdir()
-    for number in range(4):
-        pq.write_table(table.slice(700 * number, 700), folder / "rows" / f"{number}.parquet")
-    return moments_from(str(folder / "rows"), target="y", folds=5)
-
-
-def npy(table, folder):
-    frame = table.to_pandas()
-    np.save(folder / "X.npy", frame[NAMES].to_numpy())
-    np.save(folder / "y.npy", frame["y"].to_numpy())
-    return moments_from(folder / "X.npy", folder / "y.npy", folds=5, chunk_rows=999)
-
-
-def sliced(table, folder):
-    source = Slices(table.to_pandas()[NAMES].to_numpy())
-    moments = moments_from(source, table["y"].to_numpy(), folds=5, chunk_rows=100)
-    assert source.longest == 100
-    return moments
-
-
-def stream(table, folder):
-    reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=77))
-    return moments_from(reader, target="y", folds=lambda rows: rows // 500, chunk_rows=256)
-
-
-def dataset(table, folder):
-    return moments_from(pyarrow.dataset.dataset(table), target="y", folds=5)
-
-
-def frames(table, folder):
-    frame = table.to_pandas()
-    pieces = (frame.iloc[start : start + 500] for start in range(0, 2500, 500))
-    return moments_from(pieces, target="y", folds=lambda rows: rows // 500)
-
-
-def tuples(table, folder):
-    X, y = table.to_pandas()[NAMES].to_numpy(), table["y"].to_numpy()
-    rows = np.split(np.arange(2500), [600, 601, 1900])
-    return moments_from(((X[r], y[r]) for r in rows), folds=np.arange(2500) // 500)
-
-
-SOURCES = {
-    "parquet": parquet,
-    "many files": many_files,
-    "npy": npy,
-    "sliced": sliced,
-    "stream": stream,
-    "dataset": dataset,
-    "arrow": lambda table, _: moments_from(table, target="y", folds=5, chunk_rows=600),
-    "polars": lambda table, _: moments_from(pl.from_arrow(table), target="y", folds=5),
-    "pandas": lambda table, _: moments_from(table.to_pandas(), target="y", folds=5, chunk_rows=70),
-    "frames": frames,
-    "tuples": tuples,
-}
-
-
-@pytest.mark.parametrize("read", SOURCES.values(), ids=SOURCES)
-def test_every_source_gives_the_groups_of_all_rows(frame, table, tmp_path, read):
-    moments = read(table, tmp_path)
-    X, y = frame[NAMES].to_numpy(), frame["y"].to_numpy()
-    assert moments.n_samples_ == 2500
-    np.testing.assert_allclose(moments.scatter(), 2500 * np.cov(X.T, ddof=0), rtol=1e-9)
-    for reducer in (NonLinCFA(0.01), NonLinCFA()):
-        labels = reducer.fit(X, y).labels_.tolist()
-        assert reducer.fit_moments(moments).labels_.tolist() == labels
-    assert moments.n_folds == 5
+def test_blocks_are_read_as_a_whole_where_they_are_small():
+    assert rows_at_a_time(None, 1000, 500) == 8000
+    assert rows_at_a_time(None, 1000, 10_000) == rows_at_a_time(None, 1000) == 8388
+    assert rows_at_a_time(77, 1000, 500) == 77
 
 
 def test_where_the_number_of_rows_is_known_the_same_rows_are_looked_at(frame, table):
@@ -147,6 +84,38 @@ def test_several_targets_and_labels(frame):
     assert reducer.classes_.tolist() == ["little", "much"]
 
 
+def test_weights_of_any_size_look_at_the_same_rows(frame, rng):
+    weights = rng.random(2500) + 0.1
+    moments = moments_from(frame, target="y", weights=weights, chunk_rows=77)
+    expected = NonLinCFA().fit(frame[NAMES], frame["y"], weights).penalty_
+    assert NonLinCFA().fit_moments(moments).penalty_ == expected
+
+
+@pytest.mark.parametrize("kind", ["h5py", "zarr", "numpy"])
+def test_labels_may_lie_beside_as_text(frame, tmp_path, kind):
+    X, labels = frame[NAMES].to_numpy(), np.where(frame["y"] > 0, "much", "little")
+    if kind == "h5py":
+        file = pytest.importorskip("h5py").File(tmp_path / "rows.h5", "w")
+        text = pytest.importorskip("h5py").string_dtype()
+        beside = file.create_dataset("labels", data=labels.astype(object), dtype=text).asstr()
+    elif kind == "zarr":
+        zarr = pytest.importorskip("zarr")
+        beside = zarr.create_array(tmp_path / "rows.zarr", shape=(2500,), chunks=(100,), dtype=str)
+        beside[:] = labels
+    else:
+        beside = (
+            labels.astype(np.dtypes.StringDType()) if hasattr(np.dtypes, "StringDType") else labels
+        )
+    moments = moments_from(X, beside, chunk_rows=600, checkpoint=tmp_path / "moments.npz")
+    expected = GenLinCFA(0.01, family="bernoulli").fit(X, labels)
+    for each in (moments, Moments.load(tmp_path / "moments.npz")):
+        again = GenLinCFA(0.01, family="bernoulli").fit_moments(each)
+        assert (again.labels_ == expected.labels_).all()
+        assert again.classes_.tolist() == ["little", "much"]
+    if kind == "h5py":
+        file.close()
+
+
 def test_rows_of_three_bring_weights(frame):
     X, y = frame[NAMES].to_numpy(), frame["y"].to_numpy()
     weights = np.arange(2500) % 2 + 1.0
@@ -162,72 +131,7 @@ def test_progress_is_told(frame):
 
 def test_memory_is_told_before_the_work_begins(frame, capsys):
     moments_from(frame, target="y", chunk_rows=1000, folds=5, progress=True)
-    assert "chunks, up to 260 kB" in capsys.readouterr().err
-
-
-def test_work_is_saved_now_and_then(frame, tmp_path, monkeypatch):
-    monkeypatch.setattr("coterie.sources._from.SAVED_EVERY", -1.0)
-    saved = []
-    monkeypatch.setattr(Moments, "save", lambda self, _: saved.append(self.n_samples_))
-    moments_from(frame, target="y", chunk_rows=1000, checkpoint=tmp_path / "m.npz")
-    assert saved == [1000, 2000, 2500, 2500]
-
-
-def test_work_goes_on_where_it_stopped(frame, tmp_path):
-    path, table = tmp_path / "moments.npz", pa.Table.from_pandas(frame)
-    broken = frame.copy()
-    broken.loc[2499, "c3"] = np.nan
-    with pytest.raises(ValueError, match="NaN in column 'c3' of batch 4"):
-        moments_from(broken, target="y", chunk_rows=600, checkpoint=path)
-    assert Moments.load(path).n_samples_ == 2400
-    seen = []
-    moments = moments_from(
-        table, target="y", chunk_rows=600, checkpoint=path, progress=lambda *n: seen.append(n)
-    )
-    assert len(seen) == 2
-    whole = moments_from(frame, target="y")
-    np.testing.assert_allclose(moments.scatter(), whole.scatter(), rtol=1e-9)
-    assert NonLinCFA().fit_moments(moments).penalty_ == NonLinCFA().fit_moments(whole).penalty_
-    assert moments_from(table, target="y", checkpoint=path).n_samples_ == 2500
-    assert [each.name for each in tmp_path.iterdir()] == ["moments.npz"]
-    with pytest.raises(ValueError, match="moments of other data"):
-        moments_from(frame.iloc[:100], target="y", checkpoint=path)
-
-
-def test_ctrl_c_leaves_a_checkpoint(frame, tmp_path):
-    X, y = frame[NAMES].to_numpy(), frame["y"].to_numpy()
-
-    def batches(stop):
-        for number, rows in enumerate(np.split(np.arange(2500), 5)):
-            if number == stop:
-                raise KeyboardInterrupt
-            yield X[rows], y[rows]
-
-    with pytest.raises(KeyboardInterrupt):
-        moments_from(batches(3), checkpoint=tmp_path / "m.npz")
-    moments = moments_from(batches(None), checkpoint=tmp_path / "m.npz")
-    assert moments.n_samples_ == 2500
-    np.testing.assert_allclose(moments.scatter(), 2500 * np.cov(X.T, ddof=0), rtol=1e-9)
-
-
-def test_a_parquet_file_cut_short_is_one_sentence(table, tmp_path):
-    path = tmp_path / "rows.parquet"
-    pq.write_table(table, path)
-    content = path.read_bytes()
-    for length in (0, 10, len(content) // 2, len(content) - 1):
-        path.write_bytes(content[:length])
-        with pytest.raises(ValueError, match=r"rows.parquet cannot be read: .*\.$"):
-            moments_from(path, target="y")
-
-
-def test_a_file_of_numpy_cut_short_is_one_sentence(frame, tmp_path):
-    path = tmp_path / "X.npy"
-    np.save(path, frame[NAMES].to_numpy())
-    content = path.read_bytes()
-    for length in (0, 50, len(content) // 2):
-        path.write_bytes(content[:length])
-        with pytest.raises(ValueError, match=r"X.npy cannot be read"):
-            moments_from(path, frame["y"])
+    assert "chunks, up to 324 kB" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -237,6 +141,13 @@ def test_a_file_of_numpy_cut_short_is_one_sentence(frame, tmp_path):
         ("frame", {"target": "y", "columns": ["c0", "d"]}, "The source has no column 'd'"),
         ("frame", {}, "A table needs target"),
         ("frame", {"target": "y", "memory": 1000}, "Moments of 8 features in 1 fold take .* 1 kB"),
+        ("frame", {"target": "y", "memory": 4e5, "folds": 99}, "take .* Use a smaller chunk_rows"),
+        ("frame", {"target": "y", "memory": 4e5, "folds": 1200}, "take .* Use fewer folds"),
+        ("frame", {"y": "y"}, "y='y' is no path of a .npy file; a column .* named by target"),
+        ("frame", {"target": "y", "folds": np.arange(9)}, "has 2500 rows, and folds has 9"),
+        ("frame", {"target": "y", "folds": np.ones((2, 2))}, "folds must have one entry for each"),
+        ("frame", {"target": [f"c{i}" for i in range(8)] + ["y"]}, "no columns that could be"),
+        ("frame", {"target": "y", "weights": "c0"}, "sample_weight must be 0 or more"),
         ("frame", {"target": "y", "folds": 1}, "folds must be from 2"),
         ("frame", {"target": "y", "chunk_rows": 0}, "chunk_rows must be 1 or more"),
         ("array", {}, "give y as an array"),
@@ -245,7 +156,18 @@ def test_a_file_of_numpy_cut_short_is_one_sentence(frame, tmp_path):
         ("batches", {"memory": 1000}, "Moments of 8 features in 1 fold take .* 1 kB"),
         ("batches", {"folds": 5}, "does not tell their number"),
         ("batches", {"y": np.zeros(2500)}, "bring their own y"),
-        ("text", {"target": "y"}, "Column 'c1' of the source holds .*, not numbers"),
+        ("batches", {"folds": "fold"}, "folds name columns, and batches of .X, y. have no names"),
+        ("batches", {"folds": np.zeros(5001, int)}, "The source has 5000 rows, and folds has 5001"),
+        ("batches", {"folds": np.zeros(2600, int)}, "2500 rows in batch 1, .* and fold has 100"),
+        ("text", {"target": "y"}, "The source holds .* in column 'c1', not numbers"),
+        ("twice", {"target": "y"}, "The source has column 'c1' more than once"),
+        ("twice of pandas", {"target": "y"}, "The source has column 'c1' more than once"),
+        ("stream", {"y": np.zeros(2600)}, "The source has 2500 rows, and y has 2600"),
+        ("stream", {"y": np.zeros(2400)}, "X has 2500 rows in batch 0, .*, and y has 2400"),
+        ("masked", {"y": np.zeros(2500)}, "X is a masked array"),
+        ("array", {"y": np.ma.masked_less(np.arange(2500), 9)}, "y is a masked array in batch 0"),
+        ("array", {"y": np.zeros((2500, 1, 1))}, "y must have 1 or 2 dimensions"),
+        ("array", {"y": np.array([b"a"] * 2500, dtype=object)}, "got bytes in one column. Decode"),
         ("none", {}, "no rows that count"),
         ("other", {}, "of the same|columns|no column"),
     ],
@@ -257,6 +179,10 @@ def test_what_is_wrong_is_one_sentence(frame, source, options, says):
         "array": X.to_numpy(),
         "batches": ((X, y) for _ in range(2)),
         "text": pa.Table.from_pandas(frame.assign(c1="a")),
+        "twice": pa.table([[1.0], [2.0], [3.0]], names=["c1", "c1", "y"]),
+        "twice of pandas": pd.DataFrame([[1.0, 2.0, 3.0]], columns=["c1", "c1", "y"]),
+        "stream": pa.RecordBatchReader.from_stream(pa.Table.from_pandas(X)),
+        "masked": np.ma.masked_less(X.to_numpy(), -1.0),
         "none": [],
         "other": [(X, y), (X.rename(columns={"c0": "d"}), y)],
     }
@@ -270,7 +196,7 @@ def test_what_is_wrong_is_one_sentence(frame, source, options, says):
         (5, {}, "source must be a path"),
         ([np.ones((3, 2))], {}, "Each batch must be"),
         ([np.ones((3, 2))], {"target": "y"}, "each batch must be a frame"),
-        (pl.LazyFrame({"y": [1]}), {"target": "y"}, "collect"),
+        ({"c0": [1.0]}, {"target": "y"}, "source must be a path"),
     ],
 )
 def test_what_is_no_source_says_so(source, options, says):
@@ -278,6 +204,57 @@ def test_what_is_no_source_says_so(source, options, says):
         moments_from(source, **options)
 
 
+def test_a_lazy_frame_is_refused_where_polars_cannot_stream_it(monkeypatch):
+    monkeypatch.delattr(pl.LazyFrame, "collect_batches")
+    with pytest.raises(TypeError, match=r"LazyFrame: collect\(\) it first, or sink it to Parquet"):
+        moments_from(pl.LazyFrame({"a": [1.0], "y": [1.0]}), target="y")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("rows.csv", "is no Parquet: pass the chunks of pandas.read_csv"),
+        ("rows.h5", "h5py"),
+        ("rows.zarr", "zarr.open"),
+        ("rows.npz", "save it as .npy"),
+    ],
+)
+def test_of_other_files_it_is_said_what_to_pass(tmp_path, name, says):
+    (tmp_path / name).write_text("")
+    with pytest.raises(ValueError, match=says):
+        moments_from(tmp_path / name, target="y")
+
+
+def test_more_folds_than_memory_allows_are_refused_when_they_turn_up(frame):
+    batches = ((frame[NAMES], frame["y"]) for _ in range(3))
+    folds = lambda rows: rows // 2500 * (rows % 2500)  # noqa: E731
+    with pytest.raises(ValueError, match="in 2500 folds take"):
+        moments_from(batches, folds=folds, memory=1.5e6)
+
+
 def test_a_path_that_leads_nowhere(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"There is no .*y\.npy"):
+        moments_from(np.ones((3, 2)), tmp_path / "y.npy")
     with pytest.raises(FileNotFoundError, match=r"There is no .*rows\.parquet"):
         moments_from(tmp_path / "rows.parquet", target="y")
+
+
+@pytest.mark.parametrize("kind", ["array", "frame", "Parquet", "Arrow"])
+def test_rows_that_do_not_count_take_no_part_in_the_cut_into_folds(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 6)), rng.normal(size=120)
+    weights = rng.integers(0, 3, 120).astype(float)
+    weights[-7:] = 0
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y, w=weights)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    named = {"target": "y", "weights": "w"}
+    source, options = {
+        "array": (X, {"y": y, "weights": weights}),
+        "frame": (frame, named),
+        "Parquet": (tmp_path / "rows.parquet", named),
+        "Arrow": (pa.table(frame), named),
+    }[kind]
+    moments = moments_from(source, **options, folds=5, chunk_rows=17)
+    in_memory = NonLinCFA(0.01).fit(X, y, sample_weight=weights)
+    price = NonLinCFA(0.01).fit_moments(moments).trace_.price
+    np.testing.assert_allclose(price, in_memory.trace_.price, rtol=1e-9, atol=1e-12)

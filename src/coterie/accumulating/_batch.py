@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names
 
 from coterie.doors import by_column, check_table, counted
-from coterie.statistics import sum_of_squares
+from coterie.statistics import some_rows, sum_of_squares
 from coterie.values import FloatArray, IntArray, is_sparse
 
 # Squares of larger numbers leave the floats.
@@ -55,7 +55,7 @@ def read_batch(
     if weights is not None:
         kept = np.flatnonzero(weights)
         if len(kept) < n_rows:
-            features = features[kept]
+            features = some_rows(features, kept)
             targets = {name: target[kept] for name, target in targets.items()}
             weights = weights[kept]
             folds = folds[kept] if isinstance(folds, np.ndarray) else folds
@@ -72,8 +72,9 @@ def _aligned(X: Any, names: list[str] | None, which: str) -> tuple[Any, list[str
     X, given = _with_names(X)
     if names is None or given is None or given == names:
         return X, given
-    missing = [name for name in names if name not in {*given}]
-    added = [name for name in given if name not in {*names}]
+    here, before = {*given}, {*names}
+    missing = [name for name in names if name not in here]
+    added = [name for name in given if name not in before]
     if missing or added:
         told = [
             *([f"no {counted('column', missing, most=3)}"] if missing else []),
@@ -124,8 +125,12 @@ def _read_targets(y: Any, which: str) -> dict[str, NDArray[Any]]:
         raise ValueError(f"y is missing in {which}: moments need a target beside X.")
     if isinstance(y, NamedColumns):
         return dict(zip(y.names, y.values.T, strict=True))
+    if np.ma.is_masked(y):
+        raise ValueError(f"y is a masked array in {which}: fill the masked values first.")
     names = [str(name) for name in getattr(y, "columns", ())]
     values = np.asarray(y.toarray() if is_sparse(y) else y)
+    if values.dtype.kind == "T":
+        values = values.astype(object)
     if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] == 0):
         raise ValueError(f"y must have 1 or 2 dimensions, got shape {values.shape} in {which}.")
     columns = values.T if values.ndim == 2 else values[None]
@@ -141,7 +146,7 @@ def _check_target(name: str, column: NDArray[Any], which: str) -> None:
         return
     if column.dtype.kind == "f":
         bad = ~np.isfinite(column)
-    elif column.dtype.kind in "OUT":
+    elif column.dtype.kind in "OU":
         bad = np.array([_is_missing(value) for value in column.tolist()], dtype=bool)
     else:
         raise ValueError(f"{name} must hold numbers or text, got {column.dtype} in {which}.")
@@ -162,6 +167,8 @@ def read_weights(sample_weight: Any, n_rows: int, which: str) -> FloatArray | No
     """How often each row of a batch counts; None for once."""
     if sample_weight is None:
         return None
+    if np.ma.is_masked(sample_weight):
+        raise ValueError(f"sample_weight is a masked array in {which}: fill it first.")
     weights = np.asarray(sample_weight)
     if weights.dtype.kind not in "biuf":
         raise ValueError(f"sample_weight must hold numbers, got {weights.dtype} in {which}.")
@@ -205,5 +212,8 @@ def plain_target(column: NDArray[Any]) -> NDArray[Any]:
         return np.array(values)
     if not all(isinstance(value, str) for value in values):
         kinds = sorted({type(value).__name__ for value in values})
-        raise ValueError(f"y must hold numbers or text, got {', '.join(kinds)} in one column.")
+        advice = " Decode them first, those of h5py with asstr()." if kinds == ["bytes"] else ""
+        raise ValueError(
+            f"y must hold numbers or text, got {', '.join(kinds)} in one column.{advice}"
+        )
     return column

@@ -1,7 +1,8 @@
 """Moments as a file of arrays with a header, and back without trust in it.
 
 An uncompressed zip, as numpy writes for ``.npz``: ``header.json``, then arrays of float64. Of a
-symmetric matrix only the lower triangle is there, row by row.
+symmetric matrix only the lower triangle is there, row by row. Where the moments are those of a
+source that may be gone on with, the header says under "source" how to recognise it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from coterie.accumulating._plain import moments_in, plain_moments
+from coterie.accumulating._plain import moments_in, plain_arrays, plain_header
 from coterie.files import Entry, UnreadableError, document_in, text_of, whole_file
 from coterie.values import FloatArray
 
@@ -36,10 +37,12 @@ NO_ZIP = (
 )
 
 
-def write_moments(moments: Any, path: str | os.PathLike[str]) -> None:
-    """Write moments to a file that is whole or not there."""
+def write_moments(
+    moments: Any, path: str | os.PathLike[str], source: dict[str, Any] | None = None
+) -> None:
+    """Write moments to a file that is whole or not there, and of what source they are."""
     with whole_file(path) as file:
-        _write(moments, file)
+        _write(moments, file, source)
 
 
 def bytes_of(moments: Any) -> memoryview:
@@ -49,31 +52,35 @@ def bytes_of(moments: Any) -> memoryview:
     return file.getbuffer()
 
 
-def _write(moments: Any, file: IO[bytes]) -> None:
-    header, arrays = plain_moments(moments)
+def _write(moments: Any, file: IO[bytes], source: dict[str, Any] | None = None) -> None:
+    header = plain_header(moments) | {"source": source}
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("header.json", text_of(header))
-        for name, array in arrays.items():
+        for name, array in plain_arrays(moments):
             with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, array, allow_pickle=False)
 
 
-def read_moments(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The attributes of the moments in a file, or one sentence on why they cannot be read."""
+def read_moments(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Any]:
+    """The attributes of the moments in a file, and of what source they are.
+
+    Where they cannot be read, one sentence says why. What is said of the source is as it stands
+    there, to be compared and not to be trusted.
+    """
     with Path(path).open("rb") as file:
         return _read(file, os.fspath(path))
 
 
 def moments_in_bytes(content: Any) -> dict[str, Any]:
     """The attributes of the moments in what such a file holds."""
-    return _read(BytesIO(content), "This")
+    return _read(BytesIO(content), "This")[0]
 
 
-def _read(file: IO[bytes], name: Any) -> dict[str, Any]:
+def _read(file: IO[bytes], name: Any) -> tuple[dict[str, Any], Any]:
     try:
         with zipfile.ZipFile(file) as archive:
             header = document_in(_content(archive, "header.json", LONGEST_HEADER))
-            return moments_in(Entry(header), partial(_array, archive))
+            return moments_in(Entry(header), partial(_array, archive)), header.get("source")
     except UnreadableError as error:
         reason = str(error)
     except RecursionError:
@@ -105,10 +112,10 @@ def _array(archive: zipfile.ZipFile, name: str, shape: tuple[int | None, ...]) -
         raise UnreadableError(f"'{name}' must have shape {shape}, got {found}")
     if len(content) - start != 8 * prod(found):
         raise UnreadableError(f"'{name}' is not as long as it says")
-    array = np.frombuffer(content, dtype="<f8", offset=start).reshape(found).astype(np.float64)
+    array = np.frombuffer(content, dtype="<f8", offset=start).reshape(found)
     if not np.isfinite(array).all():
         raise UnreadableError(f"'{name}' has NaN or infinity")
-    return array
+    return array.astype(np.float64, copy=False)
 
 
 def _described(content: memoryview, name: str) -> tuple[int, tuple[int, ...]]:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from coterie.accumulating._batch import Batch, plain_target, read_batch
 from coterie.accumulating._file import bytes_of, moments_in_bytes, read_moments, write_moments
 from coterie.accumulating._kept import KeptRows
-from coterie.accumulating._plain import moments_of, plain_moments
+from coterie.accumulating._plain import moments_of, plain_arrays, plain_header
 from coterie.accumulating._targets import TargetColumn, check_same_kind, weights_from_earlier
 from coterie.accumulating._undisturbed import undisturbed
-from coterie.statistics import Accumulated, location_of, scatter_within, together
+from coterie.statistics import Accumulated, location_of, scatter_within, some_rows, together
 from coterie.values import FloatArray, IntArray
 
 Folds = dict[int | None, Accumulated]
@@ -115,9 +115,13 @@ class Moments:
 
     def take(self, X: Any, y: Any, sample_weight: Any, fold: Any, which: str) -> Self:
         """Count some rows more, as :meth:`update`; errors call them `which`."""
-        batch = read_batch(X, y, sample_weight, fold, self._names, which)
+        return self.count_batch(read_batch(X, y, sample_weight, fold, self.names, which), which)
+
+    def count_batch(self, batch: Batch, which: str) -> Self:
+        """Count a batch that has been read; an error speaks of it by this name."""
         if len(batch.features) == 0:
-            self.n_read, self.n_batches = self.n_read + batch.n_read, self.n_batches + 1
+            with undisturbed():
+                self.n_read, self.n_batches = self.n_read + batch.n_read, self.n_batches + 1
             return self
         self._check_features(batch, which)
         targets = {name: plain_target(target) for name, target in batch.targets.items()}
@@ -145,7 +149,7 @@ class Moments:
         self.n_batches += 1
         for number, rows in _rows_by_fold(batch).items():
             weights = None if batch.weights is None else batch.weights[rows]
-            folds[number].add(batch.features[rows], columns[rows], weights)
+            folds[number].add(some_rows(batch.features, rows), columns[rows], weights)
 
     def _with_folds(
         self, seen: tuple[TargetColumn, ...], numbers: Mapping[int | None, Any], n_features: int
@@ -262,6 +266,11 @@ class Moments:
         return parts[0].n_features
 
     @property
+    def names(self) -> list[str] | None:
+        """Names of the features, None where batches had none."""
+        return self._names
+
+    @property
     def feature_names_in_(self) -> NDArray[np.object_]:
         if self._names is None:
             raise AttributeError("The features of these moments have no names.")
@@ -315,9 +324,7 @@ class Moments:
         ValueError
             Where the file holds no moments, is cut short or damaged, or comes from a newer coterie.
         """
-        moments = cls()
-        moments.__dict__.update(read_moments(path))
-        return moments
+        return loaded(path)[0]
 
     def to_bytes(self) -> memoryview:
         """What :meth:`save` writes, to be sent where files are not shared.
@@ -348,8 +355,7 @@ class Moments:
 
     def plain(self) -> dict[str, Any]:
         """All that these moments are, as plain values and arrays."""
-        header, arrays = plain_moments(self)
-        return {"header": header, "arrays": arrays}
+        return {"header": plain_header(self), "arrays": dict(plain_arrays(self))}
 
     @classmethod
     def again(cls, header: dict[str, Any], arrays: dict[str, FloatArray]) -> Moments:
@@ -369,6 +375,14 @@ class Moments:
         if self.n_folds:
             told.append(_counted("fold", self.n_folds))
         return f"Moments of {self.n_samples_:,} rows: {', '.join(told)}, {told_bytes(self.nbytes)}"
+
+
+def loaded(path: str | os.PathLike[str]) -> tuple[Moments, Any]:
+    """The moments in a file, and what it says of the source they come from."""
+    attributes, source = read_moments(path)
+    moments = Moments()
+    moments.__dict__.update(attributes)
+    return moments, source
 
 
 def _rows_by_fold(batch: Batch) -> dict[int | None, IntArray | slice]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,21 +23,27 @@ class ArrayOf(Protocol):
         """The array of this shape, of any length where it says None."""
 
 
-def plain_moments(moments: Any) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-    """A header of plain values, and arrays by their names."""
+def plain_arrays(moments: Any) -> Iterator[tuple[str, FloatArray]]:
+    """All arrays by their names, one after the other."""
+    kept, n_features = moments.kept, _n_features(moments)
+    yield "first", kept.first
+    yield "numbers", np.concatenate([np.empty(0), *kept.numbers]).astype(np.float64)
+    yield "rows", np.vstack([np.empty((0, n_features)), *kept.rows])
+    for place, part in enumerate(moments._folds.values()):
+        yield f"origin{place}", part.origin
+        yield f"sums{place}", part.sums
+        yield f"features{place}", _packed(part.features)
+        yield f"cross{place}", part.cross
+        yield f"targets{place}", part.targets
+
+
+def plain_header(moments: Any) -> dict[str, Any]:
+    """All that is no array, as plain values."""
     kept, folds = moments.kept, moments._folds
-    arrays = {"first": kept.first}
-    arrays["numbers"] = np.concatenate([np.empty(0), *kept.numbers]).astype(np.float64)
-    n_features = moments.n_features_in_ if folds else 0
-    arrays["rows"] = np.vstack([np.empty((0, n_features)), *kept.rows])
-    for place, part in enumerate(folds.values()):
-        arrays[f"origin{place}"], arrays[f"sums{place}"] = part.origin, part.sums
-        arrays[f"features{place}"] = _packed(part.features)
-        arrays[f"cross{place}"], arrays[f"targets{place}"] = part.cross, part.targets
-    header = {
+    return {
         "format": FORMAT,
         "version": VERSION,
-        "n_features": n_features,
+        "n_features": _n_features(moments),
         "names": moments._names,
         "targets": [_plain_target(target) for target in moments.target_columns],
         "folds": list(folds),
@@ -49,7 +55,10 @@ def plain_moments(moments: Any) -> tuple[dict[str, Any], dict[str, FloatArray]]:
         "n_expected": kept.n_expected,
         "n_before": kept.n_before,
     }
-    return header, arrays
+
+
+def _n_features(moments: Any) -> int:
+    return moments.n_features_in_ if moments._folds else 0
 
 
 def _plain_target(target: TargetColumn) -> dict[str, Any]:
@@ -79,7 +88,7 @@ def _unpacked(packed: FloatArray, n: int) -> FloatArray:
 
 
 def moments_of(header: dict[str, Any], arrays: Mapping[str, FloatArray]) -> dict[str, Any]:
-    """The attributes of moments, from what plain_moments gave."""
+    """The attributes of moments, from such a header and arrays."""
     return moments_in(Entry(header), lambda name, _: arrays[name])
 
 
@@ -153,7 +162,7 @@ def _dtype_in(entry: Entry, is_text: bool) -> str:
         dtype = np.dtype(entry.text())
     except (TypeError, ValueError, SyntaxError):
         raise entry.wrong("a type of numbers or of text") from None
-    if dtype.kind not in ("OUT" if is_text else "biuf") or dtype.names is not None:
+    if dtype.kind not in ("OU" if is_text else "biuf") or dtype.names is not None:
         raise entry.wrong("a type of numbers or of text")
     return entry.text()
 
@@ -165,11 +174,12 @@ def _part_in(
     packed = array(f"features{place}", (n_features * (n_features + 1) // 2,))
     return Accumulated(
         count,
-        array(f"origin{place}", (n_all,)),
-        array(f"sums{place}", (n_all,)),
+        # Copies, since sums are added to in place.
+        array(f"origin{place}", (n_all,)).copy(),
+        array(f"sums{place}", (n_all,)).copy(),
         _unpacked(packed, n_features),
-        array(f"cross{place}", (n_features, n_targets)),
-        array(f"targets{place}", (n_targets, n_targets)),
+        array(f"cross{place}", (n_features, n_targets)).copy(),
+        array(f"targets{place}", (n_targets, n_targets)).copy(),
     )
 
 

@@ -143,7 +143,7 @@ def weights_from_earlier(
 
 
 def _is_text(column: NDArray[Any]) -> bool:
-    return column.dtype.kind in "OUT"
+    return column.dtype.kind in "OU"
 
 
 def _common_dtype(one: str, other: str) -> str:

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Iterable, Mapping
+from contextlib import closing
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from coterie.accumulating import Moments, told_bytes
+from coterie.accumulating import Moments, read_batch, told_bytes
 from coterie.engines import engine_of
-from coterie.gathering import half_the_memory
 from coterie.progress import Tell, followed
-from coterie.sources._arrays import is_array, opened_array, opened_npy
-from coterie.sources._arrow import is_arrow, opened_arrow, opened_parquet
-from coterie.sources._batches import opened_batches, opened_frame
+from coterie.sources._arrays import check_length, is_array, opened_array, opened_npy
+from coterie.sources._arrow import is_arrow, opened_arrow
+from coterie.sources._batches import is_frame, opened_batches, opened_frame
 from coterie.sources._elsewhere import moments_elsewhere
-from coterie.sources._folds import fold_of_rows, folds_in
-from coterie.sources._pieces import Opened, Wanted
-from coterie.statistics import ROWS
+from coterie.sources._folds import Folds, folds_by_row
+from coterie.sources._memory import Budget
+from coterie.sources._parquet import opened_parquet
+from coterie.sources._pieces import Opened, Piece, Wanted
+from coterie.sources._work import Work, begun
 
-# Seconds between two checkpoints.
-SAVED_EVERY = 60.0
 # What engines see to themselves.
 OF_ENGINES = {
     "chunk_rows": "they are cut already",
@@ -50,17 +47,18 @@ def moments_from(
 ) -> Moments:
     """Moments of a file, a stream or batches, chunk by chunk.
 
-    At most there are in memory one matrix of all pairs of features for each fold, about a thousand
-    rows, and three times one chunk; it is refused beforehand if that is more than `memory`.
+    There are in memory one matrix of all pairs of features for each fold, about a thousand rows,
+    and a few chunks. The bar says how much that is, and more than `memory` is refused beforehand.
 
     Parameters
     ----------
     source : path, array, table or iterable
         The path of a Parquet file or of a folder of them; that of a ``.npy`` file; an array of
         shape (n_rows, n_features) that can be sliced, such as those of h5py and zarr; anything that
-        hands over a stream of Arrow, such as tables of pyarrow and polars and relations of DuckDB;
-        an array or a data frame of Dask, counted by whatever scheduler is active; a frame of Spark,
-        which counts its rows itself; or an iterable of batches: (X, y), (X, y, weights), or frames.
+        hands over a stream of Arrow, such as tables and datasets of pyarrow, frames of polars and
+        relations of DuckDB; an array or a data frame of Dask, counted by whatever scheduler is
+        active; a frame of Spark, which counts its rows itself; or an iterable of batches: (X, y),
+        (X, y, weights), or frames.
     y : array-like of shape (n_rows,) or (n_rows, n_targets), or path, optional
         The target, where it is no column: an array, or the path of a ``.npy`` file.
     target : str or list of str, optional
@@ -76,7 +74,8 @@ def moments_from(
         Rows to be read at a time; by default 64 MB of them.
     checkpoint : str or path, optional
         A file to save the moments to about every minute, at the end, and when something stops the
-        work. If it is there already, the work goes on where it stopped. Remove it to begin anew.
+        work. If it is there already, the work goes on where it stopped, provided that these are
+        the same rows. Remove it to begin anew.
     progress : bool or callable, default=False
         Whether to show a bar; a function is called with the number of chunks done and of all, 0
         where it is not known.
@@ -106,42 +105,56 @@ def moments_from(
         return moments_elsewhere(engine, source, y, *counted, refused)
     wanted = _wanted(target, columns, weights, folds, chunk_rows)
     opened = _opened(source, y, None if wanted.weights else weights, wanted)
-    fold_of = fold_of_rows(folds, opened)
-    n_folds = int(folds) if isinstance(folds, Integral) else 1
-    check = partial(_checked_bytes, n_folds=n_folds, memory=memory)
-    told = "chunks"
-    if opened.n_features is not None:
-        told += f", up to {told_bytes(check(opened.n_features, opened.chunk_rows or 0))}"
-    moments = _begun(checkpoint, opened)
-    pieces = opened.pieces(moments.n_read, moments.n_batches)
-    with _saved_now_and_then(moments, checkpoint) as save:
-        for piece in followed(progress, opened.n_pieces, told)(pieces):
-            if not moments.n_samples_ and opened.n_features is None:
-                check(np.shape(piece.X)[1], piece.n_rows)
-            fold = folds_in(piece, fold_of, moments.n_read)
-            moments.update(piece.X, piece.y, piece.weights, fold)
+    by_row = folds_by_row(folds, opened)
+    budget = Budget(opened, memory, checkpoint is not None)
+    shown = _shown(budget, by_row.n_folds)
+    work = begun(checkpoint, opened, wanted, by_row)
+    span = work.start, work.moments.n_read
+    pieces = opened.pieces(*span)
+    with work.saved_now_and_then() as save, closing(pieces):
+        for piece in followed(progress, opened.n_pieces(*span), shown)(pieces):
+            _count(piece, work, by_row, budget)
             save()
-    if not moments.n_samples_:
+    _check_end(work, by_row, opened)
+    return work.moments
+
+
+def _shown(budget: Budget, n_folds: int | None) -> str:
+    """What the bar says, once there is enough memory."""
+    opened = budget.opened
+    if opened.n_features is None:
+        return "chunks"
+    needed = budget.checked(opened.n_features, opened.most_rows, n_folds or 1)
+    if n_folds is None:
+        return "chunks"
+    more = " beside what the source takes" if opened.is_alien else ""
+    return f"chunks, up to {told_bytes(needed)}{more}"
+
+
+def _count(piece: Piece, work: Work, by_row: Folds, budget: Budget) -> None:
+    """Count a piece, if it is what it should be and memory allows for its folds."""
+    opened, start = budget.opened, work.n_seen
+    which = f"batch {work.moments.n_batches}, {opened.told(start, start + piece.n_rows)}"
+    folds = by_row.of(start, start + piece.n_rows) if piece.folds is None else piece.folds
+    batch = read_batch(piece.X, piece.y, piece.weights, folds, work.moments.names, which)
+    numbers = {*work.moments.fold_numbers, *([] if folds is None else np.unique(folds).tolist())}
+    n_rows = max(opened.most_rows, piece.n_rows)
+    budget.checked(batch.features.shape[1], n_rows, max(1, len(numbers)))
+    work.take(batch, piece, folds, which)
+
+
+def _check_end(work: Work, by_row: Folds, opened: Opened) -> None:
+    """Raise where there were no rows, or not as many as there should have been."""
+    n_rows = work.n_seen
+    if work.n_again:
+        raise work.other_data(f"the source ends after {n_rows:,} rows")
+    if not work.moments.n_samples_:
         raise ValueError("The source has no rows that count.")
-    return moments
-
-
-@contextmanager
-def _saved_now_and_then(moments: Moments, checkpoint: Any) -> Iterator[Callable[[], None]]:
-    """Something to call after each chunk, that saves now and then; and saves in the end."""
-    start, saved = moments.n_read, time.monotonic()
-
-    def save() -> None:
-        nonlocal saved
-        if checkpoint is not None and time.monotonic() - saved > SAVED_EVERY:
-            moments.save(checkpoint)
-            saved = time.monotonic()
-
-    try:
-        yield save
-    finally:
-        if checkpoint is not None and moments.n_read > start:
-            moments.save(checkpoint)
+    lengths = {name: values.shape[0] for name, values in opened.beside.items()}
+    if by_row.n_rows is not None:
+        lengths["folds"] = by_row.n_rows
+    for name, length in lengths.items():
+        check_length(name, length, n_rows)
 
 
 def _wanted(target: Any, columns: Any, weights: Any, folds: Any, chunk_rows: Any) -> Wanted:
@@ -149,27 +162,26 @@ def _wanted(target: Any, columns: Any, weights: Any, folds: Any, chunk_rows: Any
     if chunk_rows is not None and (not isinstance(chunk_rows, Integral) or int(chunk_rows) < 1):
         raise ValueError(f"chunk_rows must be 1 or more, got {chunk_rows!r}.")
     return Wanted(
-        [target] if isinstance(target, str) else None if target is None else list(target),
-        None if columns is None else list(columns),
+        _names(target),
+        _names(columns),
         weights if isinstance(weights, str) and not weights.endswith(".npy") else None,
         folds if isinstance(folds, str) else None,
         None if chunk_rows is None else int(chunk_rows),
     )
 
 
+def _names(given: Any) -> list[str] | None:
+    if given is None:
+        return None
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    return [str(name) for name in given] if several else [str(given)]
+
+
 def _opened(source: Any, y: Any, weights: Any, wanted: Wanted) -> Opened:
     """The source, by what kind of thing it is."""
     if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        if not path.exists():
-            raise FileNotFoundError(f"There is no {os.fspath(source)}.")
-        if path.suffix == ".npy":
-            return opened_array(opened_npy(path), y, weights, wanted)
-        _check_target(y, wanted)
-        return opened_parquet(path, y, weights, wanted)
-    if type(source).__name__ == "LazyFrame":
-        raise TypeError("source is a LazyFrame: collect() it first, or sink it to Parquet.")
-    if hasattr(source, "columns") and hasattr(source, "iloc"):
+        return _opened_path(Path(source), y, weights, wanted)
+    if is_frame(source):
         _check_target(y, wanted)
         return opened_frame(source, y, weights, wanted)
     if is_arrow(source):
@@ -177,7 +189,7 @@ def _opened(source: Any, y: Any, weights: Any, wanted: Wanted) -> Opened:
         return opened_arrow(source, y, weights, wanted)
     if is_array(source):
         return opened_array(source, y, weights, wanted)
-    if isinstance(source, Iterable):
+    if isinstance(source, Iterable) and not isinstance(source, bytes | Mapping):
         if y is not None or weights is not None:
             raise ValueError("Batches bring their own y and weights: leave y and weights out.")
         return opened_batches(source, wanted)
@@ -187,6 +199,36 @@ def _opened(source: Any, y: Any, weights: Any, wanted: Wanted) -> Opened:
     )
 
 
+def _opened_path(path: Path, y: Any, weights: Any, wanted: Wanted) -> Opened:
+    """The file, or the files in a folder, by the end of its name."""
+    if not path.exists():
+        raise FileNotFoundError(f"There is no {path}.")
+    if path.suffix == ".npy":
+        return opened_npy(path, y, weights, wanted)
+    if path.suffix.lower() in OTHERS:
+        raise ValueError(f"{path} is no Parquet: {OTHERS[path.suffix.lower()]}.")
+    _check_target(y, wanted)
+    return opened_parquet(path, y, weights, wanted)
+
+
+# What to pass instead of the path of a file that others can open.
+TEXT = "pass the chunks of pandas.read_csv(path, chunksize=10_000), or a query of DuckDB"
+HDF5 = 'pass an array in it, such as h5py.File(path)["X"]'
+OTHERS = {
+    ".csv": TEXT,
+    ".tsv": TEXT,
+    ".txt": TEXT,
+    ".gz": TEXT,
+    ".h5": HDF5,
+    ".hdf5": HDF5,
+    ".nc": HDF5,
+    ".zarr": 'pass an array in it, such as zarr.open(path)["X"]',
+    ".npz": "pass an array in it, or save it as .npy",
+    ".arrow": "pass pyarrow.ipc.open_file(path).read_all(), or pyarrow.dataset.dataset(path)",
+    ".feather": "pass pyarrow.dataset.dataset(path, format='feather')",
+}
+
+
 def _check_target(y: Any, wanted: Wanted) -> None:
     _check_one(y, wanted.target)
 
@@ -194,36 +236,3 @@ def _check_target(y: Any, wanted: Wanted) -> None:
 def _check_one(y: Any, target: Any) -> None:
     if (target is None) == (y is None):
         raise ValueError("A table needs target, the name of a column, or y, an array; one of them.")
-
-
-def _checked_bytes(
-    n_features: int, chunk_rows: int, *, n_folds: int, memory: float | None
-) -> float:
-    """Memory that moments will take, if there is as much."""
-    chunk = 8 * n_features * chunk_rows
-    needed = 8 * n_features * n_features * n_folds + 3 * chunk + 8 * n_features * ROWS
-    allowed = half_the_memory() if memory is None else memory
-    if needed > allowed:
-        raise ValueError(
-            f"Moments of {n_features:,} features in {n_folds} fold{'s' * (n_folds > 1)} take "
-            f"{told_bytes(needed)}, of which {told_bytes(3 * chunk)} are for chunks, and memory "
-            f"allows {told_bytes(allowed)}. Use fewer columns, fewer folds or a smaller "
-            "chunk_rows, or raise memory."
-        )
-    return needed
-
-
-def _begun(checkpoint: Any, opened: Opened) -> Moments:
-    """Moments of nothing, or those of an earlier call."""
-    expected = opened.n_expected or None
-    if checkpoint is None or not Path(checkpoint).exists():
-        return Moments(expected)
-    moments = Moments.load(checkpoint)
-    if moments.kept.n_expected != expected or opened.n_features not in (
-        None,
-        moments.n_features_in_,
-    ):
-        raise ValueError(
-            f"{os.fspath(checkpoint)} has moments of other data: remove it to begin anew."
-        )
-    return moments

@@ -1,6 +1,6 @@
 """What the data say: counts, means and scatters, and pair views of them."""
 
-from coterie.statistics._accumulated import Accumulated, sum_of_squares
+from coterie.statistics._accumulated import Accumulated, some_rows, sum_of_squares
 from coterie.statistics._by_row import GapEvidence, RowEvidence, moments_within
 from coterie.statistics._columns import LARGE, SMALL, Standardised, available, means, standardised
 from coterie.statistics._effective import (
@@ -74,6 +74,7 @@ __all__ = [
     "order_by_sums",
     "places_looked_at",
     "scatter_within",
+    "some_rows",
     "standardised",
     "standardised_there",
     "sum_of_squares",

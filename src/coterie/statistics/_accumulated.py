@@ -10,8 +10,8 @@ import numpy as np
 from scipy.linalg import blas
 
 from coterie.statistics._columns import means
-from coterie.statistics._products import add_products, products_of
-from coterie.values import FloatArray
+from coterie.statistics._products import add_products, in_one_piece, products_of
+from coterie.values import FloatArray, IntArray
 
 # Where the square of a mean exceeds a variance this many times, sums start from a nearer origin:
 # up to here it costs two digits of sixteen.
@@ -120,19 +120,21 @@ class Accumulated:
         d = self.n_features
         # Columns near 0 are multiplied where they lie.
         is_moved = bool(self.origin[:d].any())
-        if is_moved:
-            features = features - self.origin[:d]
+        features = features - self.origin[:d] if is_moved else in_one_piece(features)
         targets = targets - self.origin[d:]
         counts = np.ones(len(features)) if weights is None else weights
         counted = np.column_stack([counts, counts[:, None] * targets])
         seen = products_of(features, counted)
+        own = products_of(targets, counted[:, 1:])
+        if weights is not None:
+            roots = np.sqrt(weights)[:, None]
+            features = np.multiply(roots, features, out=features if is_moved else None)
+        # Nothing large is allocated from here on: rows are counted wholly or not at all.
         self.count += float(counts.sum())
         self.sums[:d] += seen[:, 0]
         self.sums[d:] += counted[:, 1:].sum(axis=0)
         self.cross += seen[:, 1:]
-        self.targets += products_of(targets, counted[:, 1:])
-        if weights is not None:
-            features = np.sqrt(weights)[:, None] * features
+        self.targets += own
         add_products(self.features, features)
 
     def _come_near(self) -> None:
@@ -203,6 +205,13 @@ def _flat_parts(rows: FloatArray) -> Iterator[FloatArray]:
     flat = rows.ravel(order="K")
     for start in range(0, flat.size, MOST):
         yield flat[start : start + MOST]
+
+
+def some_rows(rows: FloatArray, at: IntArray | slice) -> FloatArray:
+    """Some of the rows; columns stay together where they were, which spares to turn them."""
+    if isinstance(at, slice) or not rows.flags.f_contiguous:
+        return rows[at]
+    return rows.T.take(at, axis=1).T
 
 
 def _add_outer(products: FloatArray, vector: FloatArray, times: float) -> None:

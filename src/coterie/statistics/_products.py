@@ -32,14 +32,23 @@ def add_products(products: FloatArray, rows: FloatArray) -> None:
 def products_of(left: FloatArray, right: FloatArray) -> FloatArray:
     """Sums over rows of the products of each left column with each right one."""
     columns, is_turned = _as_columns(left)
-    return blas.dgemm(1.0, columns, np.asfortranarray(right), trans_a=is_turned)
+    # The few from the left, the many from the right: the other way round takes longer.
+    few = np.asfortranarray(right)
+    return blas.dgemm(1.0, few, columns, trans_a=1, trans_b=1 - is_turned).T
 
 
 def _as_columns(rows: FloatArray) -> tuple[FloatArray, int]:
     """Rows as BLAS knows them, columns first, or the rows turned; and whether to turn them."""
-    if rows.flags.f_contiguous:
-        return rows, 1
-    return np.ascontiguousarray(rows).T, 0
+    rows = in_one_piece(rows)
+    return (rows, 1) if rows.flags.f_contiguous else (rows.T, 0)
+
+
+def in_one_piece(rows: FloatArray) -> FloatArray:
+    """Rows without gaps in memory between them; columns stay together where they were."""
+    if rows.flags.forc:
+        return rows
+    is_by_column = rows.strides[0] < rows.strides[1]
+    return np.array(rows, order="F" if is_by_column else "C")
 
 
 def _int(number: int) -> Any:

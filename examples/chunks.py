@@ -1,0 +1,92 @@
+"""Group the features of rows that come in chunks: by hand, from files, from HDF5, Zarr and DuckDB.
+
+Run with ``python examples/chunks.py``. Everything here counts the same rows, so all groups are
+the same; of larger ones no more is in memory than a chunk and a matrix of all pairs of features.
+"""
+
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from coterie import Moments, NonLinCFA, moments_from
+from coterie.datasets import make_groups
+
+X, y, _ = make_groups(20_000, 30, 5, noise=3.0, random_state=0)
+names = [f"station {i}" for i in range(30)]
+
+
+def show(source, moments):
+    reducer = NonLinCFA(0.01).fit_moments(moments)
+    sizes = ", ".join(str(len(members)) for members in reducer.groups_)
+    print(f"{source:22s} {moments}\n{'':22s} {reducer.n_groups_} groups of {sizes} features")
+
+
+# Batches by hand, wherever they come from. The fold is known: prices are scored on these.
+moments = Moments(n_expected=len(X))
+for start in range(0, len(X), 1000):
+    rows = slice(start, start + 1000)
+    moments.update(X[rows], y[rows], fold=start // 4000)
+show("batches", moments)
+
+with tempfile.TemporaryDirectory() as place:
+    folder = Path(place)
+
+    # Files of numpy, of which some rows are read at a time.
+    np.save(folder / "X.npy", X)
+    np.save(folder / "y.npy", y)
+    show(".npy", moments_from(folder / "X.npy", folder / "y.npy", folds=5, chunk_rows=2000))
+
+    if find_spec("pyarrow"):
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        # A folder of Parquet files, in the order of their names.
+        (folder / "rows").mkdir()
+        table = pa.table([*X.T.copy(), y], names=[*names, "rain"])
+        for number in range(4):
+            part = table.slice(5000 * number, 5000)
+            parquet.write_table(part, folder / "rows" / f"{number}.parquet")
+
+        # With a checkpoint, the same call goes on where an earlier one was stopped.
+        saved = {"folds": 5, "chunk_rows": 1000, "checkpoint": folder / "moments.npz"}
+
+        def stop(done, of_all):
+            if done > of_all / 2:
+                raise KeyboardInterrupt
+
+        try:
+            moments_from(folder / "rows", target="rain", **saved, progress=stop)
+        except KeyboardInterrupt:
+            print(f"{'stopped':22s} {Moments.load(folder / 'moments.npz')}")
+        moments = moments_from(folder / "rows", target="rain", **saved)
+        show("a folder of Parquet", moments)
+
+    if find_spec("pyarrow") and find_spec("duckdb"):
+        import duckdb
+
+        # Whatever hands over a stream of Arrow: queries, tables of polars and pyarrow.
+        query = duckdb.connect().sql(f"select * from '{folder}/rows/*.parquet' where rain < 1000")
+        show("a query of DuckDB", moments_from(query, target="rain", folds=5))
+
+    if find_spec("h5py"):
+        import h5py
+
+        with h5py.File(folder / "rows.h5", "w") as file:
+            file.create_dataset("X", data=X, chunks=(1000, 30), compression="gzip")
+            file["y"] = y
+            show("HDF5", moments_from(file["X"], file["y"], folds=5))
+
+    if find_spec("zarr"):
+        import zarr
+
+        group = zarr.open_group(folder / "rows.zarr", mode="w")
+        for name, values in {"X": X, "y": y}.items():
+            group.create_array(name, data=values, chunks=(1000, 30)[: values.ndim])
+        show("Zarr", moments_from(group["X"], group["y"], folds=5))
+
+# Another tolerance needs another search, and no other look at the rows.
+print("\ntolerance  groups")
+for tolerance in (0.0001, 0.001, 0.01, 0.1):
+    print(f"{tolerance:9g}  {NonLinCFA(tolerance).fit_moments(moments).n_groups_:6d}")

@@ -1,0 +1,218 @@
+"""What can be wrong with files is one sentence, which says where."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from coterie import Moments, moments_from
+from coterie.datasets import make_groups
+
+N, NAMES = 1200, [f"c{i}" for i in range(6)]
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, y, _ = make_groups(N, 6, 2, random_state=0)
+    return pa.Table.from_pandas(pd.DataFrame(X, columns=NAMES).assign(y=y), preserve_index=False)
+
+
+@pytest.fixture
+def folder(table, tmp_path):
+    """Three files of 400 rows in 4 row groups each."""
+    for number in range(3):
+        write(table.slice(400 * number, 400), tmp_path / f"{number}.parquet")
+    return tmp_path
+
+
+def write(table, path, **options):
+    pq.write_table(table, path, row_group_size=100, use_dictionary=False, **options)
+
+
+def refused(source, says, **options):
+    with pytest.raises(ValueError, match=says) as caught:
+        moments_from(source, **{"target": "y", **options})
+    text = str(caught.value)
+    assert text.endswith(".")
+    assert "\n" not in text
+
+
+def overwritten(path, group, column, content, offset=0):
+    """Some bytes of one column of one row group, the footer left as it is."""
+    start = pq.ParquetFile(path).metadata.row_group(group).column(column).data_page_offset
+    with path.open("r+b") as file:
+        file.seek(start + offset)
+        file.write(content)
+
+
+@pytest.mark.parametrize("length", [0, 10, 3000, -1])
+def test_a_file_cut_short_is_named(folder, length):
+    last = folder / "2.parquet"
+    content = last.read_bytes()
+    last.write_bytes(content[:length])
+    refused(folder, r"2\.parquet cannot be read: .*Parquet|2\.parquet cannot be read: .*footer")
+    refused(last, r"2\.parquet cannot be read")
+
+
+def test_a_damaged_page_is_told_with_its_row_group_and_column(folder):
+    overwritten(folder / "2.parquet", 3, 4, b"\xff" * 24)
+    refused(folder, r"2\.parquet cannot be read: row group 3, column 'c4': \w")
+
+
+def test_numbers_that_have_changed_are_found_by_their_checksum(table, tmp_path):
+    write(table, tmp_path / "rows.parquet", write_page_checksum=True, compression="none")
+    overwritten(tmp_path / "rows.parquet", 2, 1, b"12345678", offset=200)
+    refused(tmp_path / "rows.parquet", "row group 2, column 'c1': .*(CRC|checksum)")
+
+
+def test_what_was_counted_before_a_damaged_page_is_saved(folder, tmp_path, table):
+    overwritten(folder / "2.parquet", 3, 4, b"\xff" * 24)
+    path = tmp_path / "moments.npz"
+    refused(folder, "row group 3", checkpoint=path, chunk_rows=100)
+    assert Moments.load(path).n_samples_ == 1100
+    write(table.slice(800, 400), folder / "2.parquet")
+    moments = moments_from(folder, target="y", checkpoint=path)
+    np.testing.assert_allclose(
+        moments.scatter(), moments_from(table, target="y").scatter(), rtol=1e-9
+    )
+
+
+def test_a_gap_in_the_last_chunk_is_told_with_its_file_and_rows(folder, table):
+    gap = table.slice(800).to_pandas()
+    gap.loc[399, "c3"] = np.nan
+    write(pa.Table.from_pandas(gap), folder / "2.parquet")
+    says = r"X has NaN in column 'c3' of batch 7, rows 250 to 399 of 2\.parquet\. Fill the gaps"
+    refused(folder, says, chunk_rows=150)
+    says = r"of batch 1, rows 300 to 399 of 1\.parquet and rows 0 to 399 of 2\.parquet"
+    refused(folder, says, chunk_rows=700)
+    refused(table.schema.empty_table(), "no rows that count")
+
+
+def test_a_column_without_any_value_is_a_gap(folder, table):
+    nothing = table.slice(800).set_column(2, "c2", pa.nulls(400))
+    write(nothing, folder / "2.parquet")
+    refused(folder, r"X has NaN in column 'c2' of batch 0, .*2\.parquet")
+    refused(nothing, "X has NaN in column 'c2'")
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        (lambda t: t.drop_columns("c3"), r"1\.parquet has no column 'c3', and 0\.parquet has"),
+        (lambda t: t.rename_columns(["d", *t.schema.names[1:]]), "1.parquet has no column 'c0'"),
+        (
+            lambda t: t.append_column("d", t["y"]),
+            r"1\.parquet has column 'd', and 0\.parquet has not",
+        ),
+        (lambda t: t.drop_columns("y"), r"1\.parquet has no column 'y'"),
+        (
+            lambda t: t.set_column(0, "c0", pa.array(["a"] * 400)),
+            r"1\.parquet holds string in column 'c0', not numbers",
+        ),
+        (
+            lambda t: t.set_column(6, "y", pa.array(["a"] * 400)),
+            r"y has text in batch 1, rows 0 to 399 of 1\.parquet, and numbers before",
+        ),
+        (
+            lambda t: t.set_column(6, "y", pa.array([None] * 400)),
+            r"y has NaN, None or infinity in rows 0, 1, .* of batch 1, rows 0 to 399 of 1\.parquet",
+        ),
+        (lambda t: t.append_column("c0", t["y"]), r"1\.parquet has column 'c0' more than once"),
+    ],
+)
+def test_a_file_with_other_columns_is_named(folder, table, changed, says):
+    write(changed(table.slice(400, 400)), folder / "1.parquet")
+    refused(folder, says, chunk_rows=400)
+
+
+def test_columns_may_lie_in_another_order_and_be_numbers_of_another_kind(folder, table):
+    turned = table.slice(400, 400).select([*reversed(NAMES), "y"])
+    single = turned.set_column(0, "c5", turned["c5"].cast("float32"))
+    write(single, folder / "1.parquet")
+    expected = np.vstack([table.select(NAMES).to_pandas().to_numpy()])
+    expected[400:800, 5] = expected[400:800, 5].astype(np.float32)
+    moments = moments_from(folder, target="y", chunk_rows=300)
+    assert moments.feature_names_in_.tolist() == NAMES
+    np.testing.assert_allclose(moments.scatter(), N * np.cov(expected.T, ddof=0), rtol=1e-9)
+
+
+def test_columns_that_some_files_have_more_may_be_left_out(folder, table):
+    write(table.slice(400, 400).append_column("d", table["y"][:400]), folder / "1.parquet")
+    assert moments_from(folder, target="y", columns=NAMES).n_samples_ == N
+
+
+def test_a_folder_without_parquet(tmp_path):
+    refused(tmp_path, "There is no Parquet file .*in ")
+    (tmp_path / "rows.csv").write_text("a,y\n1,2\n")
+    (tmp_path / "_metadata.parquet").write_text("hidden")
+    refused(tmp_path, "There is no Parquet file .*in ")
+
+
+def test_files_without_rows_are_no_rows(folder, table):
+    write(table.slice(0, 0), folder / "1a.parquet")
+    assert moments_from(folder, target="y").n_samples_ == N
+    for number in range(3):
+        (folder / f"{number}.parquet").unlink()
+    refused(folder, "The source has no rows that count")
+
+
+def test_a_partition_that_is_text_is_no_feature(table, tmp_path):
+    for name in ("north", "south"):
+        (tmp_path / f"region={name}").mkdir()
+        write(table, tmp_path / f"region={name}" / "rows.parquet")
+    refused(tmp_path, "holds string in column 'region', not numbers: .*columns=")
+    moments = moments_from(tmp_path, target="region", columns=NAMES)
+    assert moments.target_columns[0].values == ("north", "south")
+
+
+def test_what_hive_says_of_a_missing_value_is_a_gap(table, tmp_path):
+    for name in ("year=2001", "year=__HIVE_DEFAULT_PARTITION__"):
+        (tmp_path / name).mkdir()
+        write(table, tmp_path / name / "rows.parquet")
+    refused(tmp_path, "X has NaN in column 'year'")
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_file_of_numpy_cut_short_is_one_sentence(table, tmp_path, order):
+    path, y = tmp_path / "X.npy", table["y"].to_numpy()
+    np.save(path, np.asarray(table.select(NAMES).to_pandas(), order=order))
+    content = path.read_bytes()
+    for length in (0, 50, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:length])
+        refused(
+            path, r"X\.npy cannot be read: it is no array of numpy, or not all", y=y, target=None
+        )
+
+    def cut(done, _):
+        path.write_bytes(content[: len(content) // 2] if done > 2 else content)
+
+    path.write_bytes(content)
+    says = r"X\.npy cannot be read: it was cut short meanwhile"
+    refused(path, says, y=y, target=None, chunk_rows=100, progress=cut)
+
+
+def test_files_of_numpy_that_hold_something_else(tmp_path):
+    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
+    refused(tmp_path / "objects.npy", "no array of numpy", y=[1.0], target=None)
+    np.save(tmp_path / "flat.npy", np.ones(3))
+    refused(
+        tmp_path / "flat.npy", r"must have 2 dimensions, got shape \(3,\)", y=[1.0], target=None
+    )
+    np.save(tmp_path / "none.npy", np.ones((0, 3)))
+    refused(tmp_path / "none.npy", "no rows that count", y=np.ones(0), target=None)
+    np.save(tmp_path / "swapped.npy", np.eye(4).astype(">f4"))
+    assert moments_from(tmp_path / "swapped.npy", np.arange(4)).mean.tolist() == [0.25] * 4
+
+
+def test_a_chunk_with_other_columns_is_told_with_its_number(table):
+    chunks = [table.slice(0, 500).to_pandas(), table.slice(500).drop_columns("c1").to_pandas()]
+    refused(chunks, "no column 'c1' in batch 1, rows 500 to 1,199")
+    chunks[1] = table.slice(500).append_column("d", table["y"][500:]).to_pandas()
+    refused(chunks, "column 'd' that earlier ones have not in batch 1")
+
+
+def test_what_a_query_cannot_do_is_one_sentence():
+    duckdb = pytest.importorskip("duckdb")
+    query = duckdb.connect().sql("select range as a, error('no such row') as y from range(10)")
+    refused(query, "The source cannot be read: .*no such row")
