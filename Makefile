@@ -28,11 +28,11 @@ demo: $(READY)  ## group the features of two problems, compare with PCA and Ward
 test: $(ENGINES)  ## all tests, the paper's tables included
 	$(BIN)/python -m pytest -n auto -q
 
-check: $(ENGINES)  ## all tests, types and lint, and a share of the paper's tables
+check: $(ENGINES)  ## types, lint, all tests but every other slow one, and a share of the paper's tables
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto -q
+	$(BIN)/python -m pytest -n auto -q --share 2
 	$(MAKE) quick
 
 quick: $(READY)  ## a share of the paper's tables in a minute or two; fails where a number is not met

@@ -1,5 +1,6 @@
 import os
 import sys
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -22,6 +23,26 @@ def pytest_configure(config):
     if config.getoption("numprocesses", None):
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             os.environ.setdefault(name, "1")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--share", type=int, default=1, metavar="N", help="run one of N of the slow tests"
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out slow tests but for a share of them, which is the same each time."""
+    share = config.getoption("--share")
+    left_out = [
+        item
+        for item in items
+        if item.get_closest_marker("slow") and crc32(item.nodeid.encode()) % share
+    ]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        gone = {*left_out}
+        items[:] = [item for item in items if item not in gone]
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from threadpoolctl import threadpool_info
 
 from coterie import GenLinCFA, Moments, NonLinCFA, moments_from
 from coterie.datasets import make_groups
@@ -127,6 +128,17 @@ def test_progress_is_told(frame):
     told = []
     moments_from(frame, target="y", chunk_rows=1000, progress=lambda *done: told.append(done))
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_small_products_are_made_by_one_thread(frame):
+    def threads(*_):
+        pools = threadpool_info()
+        return [pool["num_threads"] for pool in pools if pool["user_api"] == "blas"]
+
+    before, within = threads(), []
+    moments_from(frame, target="y", progress=lambda *_: within.extend(threads()))
+    assert {*within} == {1}
+    assert threads() == before
 
 
 def test_memory_is_told_before_the_work_begins(frame, capsys):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from coterie.accumulating import Moments, read_batch, told_bytes
 from coterie.engines import engine_of
@@ -24,6 +25,8 @@ from coterie.sources._parquet import opened_parquet
 from coterie.sources._pieces import Opened, Piece, Wanted
 from coterie.sources._work import Work, begun
 
+# Products of a chunk: so many take less time than to read it.
+LIGHT = 1e9
 # What engines see to themselves.
 OF_ENGINES = {
     "chunk_rows": "they are cut already",
@@ -111,12 +114,18 @@ def moments_from(
     work = begun(checkpoint, opened, wanted, by_row)
     span = work.start, work.moments.n_read
     pieces = opened.pieces(*span)
-    with work.saved_now_and_then() as save, closing(pieces):
+    with work.saved_now_and_then() as save, closing(pieces), _few_threads(opened):
         for piece in followed(progress, opened.n_pieces(*span), shown)(pieces):
             _count(piece, work, by_row, budget)
             save()
     _check_end(work, by_row, opened)
     return work.moments
+
+
+def _few_threads(opened: Opened) -> AbstractContextManager[Any]:
+    """One thread for products so small that waking others takes longer than they do."""
+    is_light = opened.n_features is not None and opened.n_features**2 * opened.most_rows < LIGHT
+    return threadpool_limits(1, user_api="blas") if is_light else nullcontext()
 
 
 def _shown(budget: Budget, n_folds: int | None) -> str:
