@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.devices import is_foreign, lies_on_host
+from coterie.devices import check_on_host
 from coterie.values import BoolArray, is_sparse
 
 
@@ -53,12 +53,6 @@ def check_table(X: Any) -> None:
         raise ValueError(f"X has several {counted('column', repeated)}: names must be unique.")
     for kind, columns in _odd_columns(X).items():
         raise ValueError(f"X has {kind} in {counted('column', columns)}. {ADVICE[kind]}")
-
-
-def check_on_host(X: Any) -> None:
-    """Raise where X lies on a device, from which nothing is fetched unasked."""
-    if is_foreign(X) and not lies_on_host(X):
-        raise TypeError("X lies on a device, and its rows are needed here: pass an array of numpy.")
 
 
 ADVICE = {

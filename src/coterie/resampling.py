@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from coterie.estimators import NonLinCFA
 from coterie.estimators._checks import checked_word
-from coterie.estimators._elsewhere import check_in_memory
+from coterie.estimators._elsewhere import check_rows_here
 from coterie.fields import rows_first
 from coterie.progress import Tell, followed, in_parallel
 from coterie.values import FloatArray, IntArray
@@ -203,7 +203,7 @@ def stability(
     >>> result.together[4]
     array([0.  , 0.  , 0.65, 0.7 , 1.  ])
     """
-    check_in_memory(X, "stability draws rows")
+    check_rows_here(X, "stability draws rows")
     n_resamples = _checked_count(n_resamples)
     word = checked_word("resampling", resampling, DRAWS)
     estimator = _checked_estimator(estimator)

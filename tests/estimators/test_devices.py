@@ -145,8 +145,7 @@ def test_what_must_see_rows_says_so(reducer, message):
     [NonLinCFACV().fit, NonLinCFA().partial_fit, Moments().update],
     ids=["cross-validated", "partial_fit", "update"],
 )
-def test_rows_that_are_needed_here_are_not_fetched_unasked(taken, monkeypatch):
-    monkeypatch.setattr("coterie.doors.lies_on_host", lambda X: False)
+def test_rows_that_are_needed_here_are_not_fetched_unasked(taken):
     with pytest.raises(TypeError, match="X lies on a device"):
         taken(strict.asarray(X), y)
 

@@ -1,7 +1,15 @@
 """Arrays of other libraries, on whatever device: computed with where they lie, and given back."""
 
-from coterie.devices._foreign import given_back, host, is_foreign, lies_on_host, taken_in
+from coterie.devices._foreign import check_on_host, given_back, host, is_foreign, taken_in
 from coterie.devices._memory import check_room
 from coterie.devices._on_device import OnDevice
 
-__all__ = ["OnDevice", "check_room", "given_back", "host", "is_foreign", "lies_on_host", "taken_in"]
+__all__ = [
+    "OnDevice",
+    "check_on_host",
+    "check_room",
+    "given_back",
+    "host",
+    "is_foreign",
+    "taken_in",
+]

@@ -60,6 +60,12 @@ def lies_on_host(X: Any) -> bool:
         return False
 
 
+def check_on_host(X: Any) -> None:
+    """Raise where X lies on a device, from which nothing is fetched unasked."""
+    if is_foreign(X) and not lies_on_host(X):
+        raise TypeError("X lies on a device, and its rows are needed here: pass an array of numpy.")
+
+
 def _namespace(X: Any) -> Any:
     try:
         from array_api_compat import array_namespace

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from coterie.doors import check_on_host, library_of
+from coterie.devices import check_on_host
+from coterie.doors import library_of
 from coterie.engines import Engine, engine_of
 from coterie.fields import is_lazy
 
@@ -41,9 +42,14 @@ def engine_for(table: Any) -> Engine:
 
 def check_in_memory(X: Any, why: str) -> None:
     """Raise where rows are needed here and lie elsewhere."""
-    check_on_host(X)
     if is_elsewhere(X):
         raise ValueError(f"{why}, and those of X are not in memory: load X first.")
+
+
+def check_rows_here(X: Any, why: str) -> None:
+    """Raise where rows are needed one by one, and lie elsewhere or on a device."""
+    check_on_host(X)
+    check_in_memory(X, why)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 
-from coterie.estimators._elsewhere import check_in_memory
+from coterie.estimators._elsewhere import check_rows_here
 from coterie.estimators._rows import checked_weights
 from coterie.values import IntArray, is_sparse
 
@@ -24,7 +24,7 @@ class Rows:
     @classmethod
     def given(cls, X: Any, y: Any, weights: Any) -> Rows:
         """Rows as a user gave them."""
-        check_in_memory(X, "Some rows are held out")
+        check_rows_here(X, "Some rows are held out")
         X = X if hasattr(X, "shape") else np.asarray(X)
         if is_sparse(X) or len(X.shape) != 2:
             kind = "a sparse array" if is_sparse(X) else f"shape {X.shape}"

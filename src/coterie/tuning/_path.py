@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from coterie.estimators import GenLinCFA, NonLinCFA
 from coterie.estimators._base import NOTHING, Reducer
 from coterie.estimators._checks import checked_number
-from coterie.estimators._elsewhere import check_in_memory
+from coterie.estimators._elsewhere import check_rows_here
 from coterie.estimators._prepared import Prepared
 from coterie.estimators._rows import Given
 from coterie.estimators._splits import checked_cv
@@ -244,7 +244,7 @@ def tolerance_path(
     >>> (path.labels[path.simplest] == labels).all()
     np.True_
     """
-    check_in_memory(X, "tolerance_path scores models on rows")
+    check_rows_here(X, "tolerance_path scores models on rows")
     reducer = _checked_estimator(estimator)
     scorer = _checked_scorer(reducer, scoring, X, y)
     chosen, count = _checked_tolerances(tolerances), _checked_count(n_tolerances)

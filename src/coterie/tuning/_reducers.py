@@ -11,7 +11,7 @@ import numpy as np
 from coterie.criteria import Criterion
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.estimators._base import Reducer, SearchName
-from coterie.estimators._elsewhere import check_in_memory
+from coterie.estimators._elsewhere import check_rows_here
 from coterie.estimators._prepared import Prepared, Splits
 from coterie.estimators._rows import Given, Rows
 from coterie.estimators._targets import Targets
@@ -52,7 +52,7 @@ class TunedReducer(Reducer):
         groups : array-like of shape (n_samples,), optional
             Groups of rows, for a `cv` such as ``GroupKFold``.
         """
-        check_in_memory(X, f"{type(self).__name__} scores models on rows")
+        check_rows_here(X, f"{type(self).__name__} scores models on rows")
         self._check_choice()
         self.path_ = tolerance_path(
             X,
