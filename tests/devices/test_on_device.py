@@ -122,6 +122,12 @@ def test_whole_numbers_become_double_and_complex_ones_are_refused(monkeypatch):
         taken_in(strict.asarray([[1j]]))
 
 
+def test_numbers_that_numpy_does_not_know_are_refused():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="X holds bfloat16"):
+        taken_in(torch.asarray(X).bfloat16())
+
+
 def test_single_precision_alone_is_not_enough(monkeypatch):
     jax = pytest.importorskip("jax")
     monkeypatch.setattr("coterie.devices._foreign.lies_on_host", lambda X: False)

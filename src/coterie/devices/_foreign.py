@@ -32,6 +32,8 @@ def taken_in(X: Any) -> NDArray[Any] | OnDevice:
 
     Where that is the memory of the host, as an array of numpy, which costs nothing.
     """
+    if str(X.dtype).endswith("bfloat16"):
+        raise ValueError("X holds bfloat16, of which numpy has none: make it float32 first.")
     if lies_on_host(X):
         return to_host(X)
     found = OnDevice(X, _namespace(X))
