@@ -188,3 +188,10 @@ def test_scikit_learn_is_not_told_that_fitted_attributes_lie_on_the_device():
 
     # labels_ stay on the host, and a reducer serves arrays of all libraries: the tag would say no.
     assert not get_tags(NonLinCFA()).array_api_support
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_what_was_fitted_elsewhere_and_needs_rows_says_so_too():
+    reducer = NonLinCFA(aggregation="median").fit(X, y)
+    with pytest.raises(ValueError, match="aggregation='median' looks at the rows"):
+        reducer.transform(strict.asarray(X))

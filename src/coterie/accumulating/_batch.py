@@ -137,6 +137,8 @@ def _read_targets(y: Any, which: str) -> dict[str, NDArray[Any]]:
     if not names:
         alone = [str(getattr(y, "name", None) or "y")]
         names = alone if len(columns) == 1 else [f"y{place}" for place in range(len(columns))]
+    if len({*names}) < len(names):
+        raise ValueError(f"y has several targets of one name in {which}: names must be unique.")
     return dict(zip(names, columns, strict=True))
 
 

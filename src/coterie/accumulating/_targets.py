@@ -120,6 +120,13 @@ def check_same_kind(
     """Raise where targets are not those of earlier batches."""
     if len(before) != len(now):
         raise ValueError(f"y has {_number(now)} in {which}, and {_number(before)} before.")
+    names, others = ([target.name for target in each] for each in (before, now))
+    unnamed = [f"y{place}" for place in range(len(before))]
+    if len(before) > 1 and names != others and unnamed not in (names, others):
+        raise ValueError(
+            f"y has {counted('target', others, most=3)} in {which}, and before "
+            f"{counted('target', names, most=3)}: give the same ones in the same order."
+        )
     for one, other in zip(before, now, strict=True):
         if one.is_text != other.is_text:
             kind = ("numbers", "text")

@@ -34,6 +34,8 @@ def taken_in(X: Any) -> NDArray[Any] | OnDevice:
     """
     if str(X.dtype).endswith("bfloat16"):
         raise ValueError("X holds bfloat16, of which numpy has none: make it float32 first.")
+    if hasattr(X, "detach"):
+        X = X.detach()
     if lies_on_host(X):
         return to_host(X)
     found = OnDevice(X, _namespace(X))

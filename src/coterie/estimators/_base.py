@@ -362,6 +362,13 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             check_on_device(self._why_rows(aggregation), self.engine)
         return taken
 
+    def _taken_to_apply(self, X: Any) -> Any:
+        """The same once the reducer is fitted, maybe to rows that lay elsewhere."""
+        taken = taken_in(X)
+        if isinstance(taken, OnDevice):
+            check_on_device(self._why_rows(self._aggregation), None)
+        return taken
+
     def _why_rows(self, aggregation: Aggregation) -> str | None:
         """What needs the rows themselves, and not only sums of their products, if anything."""
         if self._by_row:
@@ -432,7 +439,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         if is_elsewhere(X):
             return self._transformed_elsewhere(X)
         if is_foreign(X):
-            return given_back(self._transformed(taken_in(X)), X)
+            return given_back(self._transformed(self._taken_to_apply(X)), X)
         values = self._transformed(X)
         if not is_field(X) or output_is_set(self):
             return values
@@ -479,6 +486,10 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             what = "inputs" if self.inputs is not None else f"aggregation='{self.aggregation}'"
             raise ValueError(
                 f"{what} is no weighted sum of columns, which is all that can be sent."
+            )
+        if self._aggregates.gaps:
+            raise ValueError(
+                "missing='pairwise' looks at the rows that have a value: load X first."
             )
         weights, centre = self._aggregates.weights, self._aggregates.centre
         if self._scaling:
@@ -534,7 +545,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         if is_foreign(X):
-            return given_back(self._untransformed(taken_in(X)), X)
+            return given_back(self._untransformed(self._taken_to_apply(X)), X)
         if is_field(X) and self._layout is not None:
             dims = (self._layout.sample_dim, ...)
             return self._layout.unstacked(self._features_of(X.transpose(*dims).data), X)

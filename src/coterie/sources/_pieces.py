@@ -55,12 +55,20 @@ class Wanted(NamedTuple):
             raise ValueError(f"{owner} has no {counted('column', missing, most=3)}.")
         features = self.columns
         if features is None:
-            features = [name for name in names if name not in self.beside]
+            # What pandas calls an index without a name is none of its columns.
+            indices = [name for name in names if name.startswith("__index_level_")]
+            features = [name for name in names if name not in {*self.beside, *indices}]
         repeated = [name for name in dict.fromkeys([*features, *self.beside]) if times[name] > 1]
         if repeated:
             raise ValueError(
                 f"{owner} has {counted('column', repeated, most=3)} more than once: names must be "
                 "unique."
+            )
+        used = Counter([*features, *self.beside])
+        if twice := [name for name, count in used.items() if count > 1]:
+            raise ValueError(
+                f"{counted('Column', twice, most=3)} can be a feature, a target, weights or folds, "
+                "and one of these only."
             )
         if not features:
             raise ValueError(f"{owner} has no columns that could be features.")
