@@ -44,6 +44,8 @@ def check_table(X: Any) -> None:
             f"X is a table of {library}, and its rows are needed in memory here: call {how} first."
         )
     check_on_host(X)
+    if type(X).__module__.startswith("pyarrow."):
+        raise TypeError("X is a table of Arrow: call to_pandas() first, or use moments_from.")
     if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
         raise ValueError("X is a masked array: fill the masked values first, or drop the columns.")
     if getattr(getattr(X, "dtype", None), "kind", "f") == "c":

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from coterie import Moments, NonLinCFA, moments_from
 from coterie.devices import OnDevice, given_back, host, is_foreign, taken_in
 from coterie.devices._foreign import lies_on_host
 
@@ -124,7 +125,7 @@ def test_whole_numbers_become_double_and_complex_ones_are_refused(monkeypatch):
 
 def test_numbers_that_numpy_does_not_know_are_refused():
     torch = pytest.importorskip("torch")
-    with pytest.raises(ValueError, match="X holds bfloat16"):
+    with pytest.raises(ValueError, match="bfloat16 is unknown to numpy"):
         taken_in(torch.asarray(X).bfloat16())
 
 
@@ -140,3 +141,30 @@ def test_without_array_api_compat_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "array_api_compat", None)
     with pytest.raises(ImportError, match=r"coterie\[gpu\]"):
         taken_in(strict.asarray(X))
+
+
+def test_tensors_that_want_gradients_are_read_and_given_back_without():
+    torch = pytest.importorskip("torch")
+    tensor = torch.tensor(X, requires_grad=True)
+    np.testing.assert_array_equal(taken_in(tensor), X)
+    assert Moments().update(tensor, torch.tensor(X[:, 0], requires_grad=True)).n_samples_ == len(X)
+
+
+def test_sparse_tensors_and_tables_of_arrow_are_one_sentence():
+    torch, pa = pytest.importorskip("torch"), pytest.importorskip("pyarrow")
+    with pytest.raises(ValueError, match="Sparse tensors are not supported"):
+        NonLinCFA().fit(torch.tensor(X).to_sparse(), X[:, 0])
+    with pytest.raises(TypeError, match="X is a table of Arrow"):
+        NonLinCFA().fit(pa.table({"a": X[:, 0], "b": X[:, 1]}), X[:, 0])
+
+
+def test_tensors_on_the_host_need_no_other_library(monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setitem(__import__("sys").modules, "array_api_compat", None)
+    assert isinstance(given_back(X, torch.tensor(X)), torch.Tensor)
+
+
+def test_fields_are_for_fit():
+    xarray = pytest.importorskip("xarray")
+    with pytest.raises(TypeError, match="field of xarray: pass it to fit"):
+        moments_from(xarray.DataArray(X, dims=("time", "cell"), name="sst"), X[:, 0])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names
 
+from coterie.devices import check_on_host, host
 from coterie.doors import by_column, check_table, counted
 from coterie.statistics import some_rows, sum_of_squares
 from coterie.values import FloatArray, IntArray, is_sparse
@@ -41,6 +42,8 @@ def read_batch(
     X: Any, y: Any, sample_weight: Any, fold: Any, names: list[str] | None, which: str
 ) -> Batch:
     """A batch, its columns in the order of these names, if there are some."""
+    check_on_host(X)
+    X, y, sample_weight = host(X), host(y), host(sample_weight)
     X, names = _aligned(X, names, which)
     check_table(X)
     table = X.toarray() if is_sparse(X) else X

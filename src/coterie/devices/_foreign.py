@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
@@ -14,6 +15,10 @@ from coterie.devices._on_device import OnDevice, to_host
 UNSAID = ("torch", "cupy")
 
 
+# What DLPack calls memory of the host: plain, and pinned for CUDA or ROCm.
+HOSTS = (1, 3, 11)
+
+
 def is_foreign(X: Any) -> bool:
     """Whether X is an array of another library than numpy that follows the array API standard."""
     if isinstance(X, np.ndarray | np.generic | list | tuple):
@@ -24,7 +29,16 @@ def is_foreign(X: Any) -> bool:
 
 def host(values: Any) -> Any:
     """Values as an array of numpy if they are of another library; others as they are."""
-    return to_host(values) if is_foreign(values) else values
+    return to_host(_detached(values)) if is_foreign(values) else values
+
+
+def _detached(X: Any) -> Any:
+    """An array of numbers that numpy knows, without what gradients would need."""
+    if str(X.dtype).endswith("bfloat16"):
+        raise ValueError("bfloat16 is unknown to numpy: make it float32 first.")
+    if "sparse" in str(getattr(X, "layout", "")):
+        raise ValueError("Sparse tensors are not supported: pass X as a sparse array of scipy.")
+    return X.detach() if hasattr(X, "detach") else X
 
 
 def taken_in(X: Any) -> NDArray[Any] | OnDevice:
@@ -32,12 +46,9 @@ def taken_in(X: Any) -> NDArray[Any] | OnDevice:
 
     Where that is the memory of the host, as an array of numpy, which costs nothing.
     """
-    if str(X.dtype).endswith("bfloat16"):
-        raise ValueError("X holds bfloat16, of which numpy has none: make it float32 first.")
-    if hasattr(X, "detach"):
-        X = X.detach()
+    X = _detached(X)
     if lies_on_host(X):
-        return to_host(X)
+        return host(X)
     found = OnDevice(X, _namespace(X))
     if found.dtype.kind not in "biuf":
         raise ValueError(f"X must hold real numbers, got {found.dtype}.")
@@ -50,16 +61,16 @@ def given_back(values: Any, like: Any) -> Any:
     """Values as an array of the library that X comes from, where X lies."""
     if isinstance(values, OnDevice):
         return values.array
-    xp = _namespace(like)
-    return xp.asarray(values, device=getattr(like, "device", None))
+    if hasattr(like, "detach"):
+        # Needs no more than the library itself, as numpy reads its arrays.
+        return sys.modules["torch"].asarray(values, device=like.device)
+    return _namespace(like).asarray(values, device=getattr(like, "device", None))
 
 
 def lies_on_host(X: Any) -> bool:
     """Whether an array lies where numpy can read it."""
-    if hasattr(X, "__cuda_array_interface__"):
-        return False
     try:
-        return int(X.__dlpack_device__()[0]) == 1
+        return int(X.__dlpack_device__()[0]) in HOSTS
     except (AttributeError, BufferError, RuntimeError):
         return False
 

@@ -559,18 +559,9 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         return self._untransformed(X)
 
     def _untransformed(self, X: Any) -> Any:
-        values = (
-            X
-            if isinstance(X, OnDevice)
-            else check_array(
-                X,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                ensure_all_finite="allow-nan" if self.missing == "pairwise" else True,
-                input_name="X",
-                estimator=self,
-            )
-        )
+        values = X if isinstance(X, OnDevice) else self._checked_aggregates(X)
+        if values.ndim != 2:
+            raise ValueError(f"X must have 2 dimensions, got shape {values.shape}.")
         if values.shape[1] != self.n_groups_:
             raise ValueError(
                 f"X must have one column per group, {self.n_groups_}, got {values.shape[1]}."
@@ -580,6 +571,16 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             columns = columns.toarray() if is_sparse(columns) else columns
             columns = self._scaling.undone(columns)
         return columns if self._inputs is None else self._inputs.inverse_transform(columns)
+
+    def _checked_aggregates(self, X: Any) -> Any:
+        return check_array(
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if self.missing == "pairwise" else True,
+            input_name="X",
+            estimator=self,
+        )
 
     @available_if(_saw_a_field)
     def as_field(self, values: Any = None) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from coterie.accumulating import Moments, read_batch, told_bytes
+from coterie.devices import check_on_host
 from coterie.engines import engine_of
 from coterie.progress import Tell, followed
 from coterie.sources._arrays import check_length, is_array, opened_array, opened_npy
@@ -190,6 +191,9 @@ def _opened(source: Any, y: Any, weights: Any, wanted: Wanted) -> Opened:
     """The source, by what kind of thing it is."""
     if isinstance(source, str | os.PathLike):
         return _opened_path(Path(source), y, weights, wanted)
+    check_on_host(source)
+    if type(source).__module__.startswith("xarray."):
+        raise TypeError("source is a field of xarray: pass it to fit, or its values as an array.")
     if is_frame(source):
         _check_target(y, wanted)
         return opened_frame(source, y, weights, wanted)
