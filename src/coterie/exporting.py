@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.aggregations import Extreme, Median, Norm, SumOfSquares
-from coterie.estimators._aggregates import LinearAggregates, PlainAggregates
+from coterie.estimators._aggregates import LinearAggregates
 from coterie.tuning import REDUCERS
 from coterie.values import IntArray
 
@@ -159,10 +159,7 @@ def _inputs(graph: Graph, columns: str, inputs: Any) -> str:
 def _aggregated(graph: Graph, columns: str, reducer: Any) -> str:
     """The aggregates of all groups, side by side."""
     aggregates, aggregation = reducer._aggregates, reducer._aggregation
-    has_gaps = isinstance(aggregates, LinearAggregates) and aggregates.gaps
-    if has_gaps or (
-        isinstance(aggregates, PlainAggregates) and aggregates.aggregation != aggregation
-    ):
+    if aggregates.means is not None:
         raise ValueError("missing='pairwise' has no form in ONNX: fill gaps before the reducer.")
     if isinstance(aggregates, LinearAggregates):
         if aggregates.centre.any():

@@ -245,7 +245,7 @@ def _row_by_row(
     columns: FloatArray, targets: FloatArray, aggregation: Aggregation, rows: RowSets, asked: Asked
 ) -> list[Any]:
     columns = _within_reach(columns.astype(np.float64, copy=False))
-    running = running_form(aggregation, gaps=asked.gaps)
+    running = running_form(aggregation, rows.weights, gaps=asked.gaps)
     first = RowEvidence(running, columns, targets[:, 0], rows.weights, asked.offset)
     if asked.by_row:
         return [first, *(first.aimed_at(target) for target in targets.T[1:])]

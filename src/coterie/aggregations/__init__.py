@@ -11,7 +11,7 @@ row of columns of shape (n_samples, m).
 """
 
 from coterie.aggregations._additive import LinearSum, SumOfSquares
-from coterie.aggregations._available import AvailableMedian, AvailableState, AvailableSum
+from coterie.aggregations._available import filled, means_of_available
 from coterie.aggregations._forms import (
     AGGREGATIONS,
     Aggregation,
@@ -27,9 +27,6 @@ __all__ = [
     "AGGREGATIONS",
     "Additive",
     "Aggregation",
-    "AvailableMedian",
-    "AvailableState",
-    "AvailableSum",
     "Custom",
     "Extreme",
     "Linear",
@@ -40,6 +37,8 @@ __all__ = [
     "PrincipalState",
     "SumOfSquares",
     "Weights",
+    "filled",
+    "means_of_available",
     "over_available",
     "running_form",
     "weighed",

@@ -8,23 +8,18 @@ from typing import Any
 import numpy as np
 
 from coterie.aggregations._additive import LinearSum, SumOfSquares
-from coterie.aggregations._available import AvailableMedian, AvailableSum
+from coterie.aggregations._available import (
+    AvailableExtreme,
+    AvailableMedian,
+    AvailableSquares,
+    AvailableSum,
+)
 from coterie.aggregations._principal import Principal
 from coterie.aggregations._protocols import Additive
 from coterie.aggregations._running import Custom, Extreme, Median, Norm
 from coterie.values import FloatArray
 
-Aggregation = (
-    LinearSum
-    | SumOfSquares
-    | Norm
-    | Extreme
-    | Median
-    | Principal
-    | Custom
-    | AvailableSum
-    | AvailableMedian
-)
+Aggregation = LinearSum | SumOfSquares | Norm | Extreme | Median | Principal | Custom
 
 AGGREGATIONS: dict[str, Aggregation] = {
     "mean": LinearSum("mean", average=True),
@@ -38,29 +33,34 @@ AGGREGATIONS: dict[str, Aggregation] = {
 }
 
 
-def over_available(aggregation: Aggregation) -> Aggregation | None:
-    """The aggregation over the members that have a value, or None where there is none."""
+def over_available(aggregation: Aggregation, row_weights: FloatArray | None = None) -> Any:
+    """The aggregation of members of which some have no value, or None where there is none.
+
+    It keeps a running state; ``row_weights`` say how many times each row counts.
+    """
     match aggregation:
-        case LinearSum(name, average):
-            return AvailableSum(name, aggregation, average)
-        case SumOfSquares(name):
-            return AvailableSum(name, aggregation, keeps_single=False)
-        case Norm(name):
-            return AvailableSum(name, SumOfSquares(), root=True, keeps_single=False)
-        case Extreme(name, of):
-            return Extreme(name, np.fmax if of is np.maximum else np.fmin)
+        case LinearSum(_, average):
+            return AvailableSum(average, row_weights)
+        case SumOfSquares():
+            return AvailableSquares(False, row_weights)
+        case Norm():
+            return AvailableSquares(True, row_weights)
+        case Extreme(_, of):
+            return AvailableExtreme(np.fmax if of is np.maximum else np.fmin, row_weights)
         case Median():
-            return AvailableMedian()
+            return AvailableMedian(row_weights)
     return None
 
 
-def running_form(aggregation: Aggregation, *, gaps: bool) -> Any:
-    """The aggregation with a running state, over the members that have a value if some have none.
+def running_form(
+    aggregation: Aggregation, row_weights: FloatArray | None = None, *, gaps: bool
+) -> Any:
+    """The aggregation with a running state, of members that may have no value if there are gaps.
 
     A sum has one too, for those who must see it row by row.
     """
     if gaps or isinstance(aggregation, Additive):
-        return over_available(aggregation)
+        return over_available(aggregation, row_weights)
     return aggregation
 
 

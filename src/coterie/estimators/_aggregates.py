@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from coterie.aggregations import Aggregation, Linear, running_form
+from coterie.aggregations import Aggregation, Linear, filled
 from coterie.devices import OnDevice
 from coterie.statistics import available, standardised_there
 from coterie.values import FloatArray, IntArray, Partition, is_sparse
@@ -66,13 +66,20 @@ class Scaling:
 class LinearAggregates:
     """Aggregates that are one matrix product: ``(columns - centre) @ weights.T``.
 
-    The way back gives the shortest members that have the same aggregate. With gaps, the members
-    that have a value stand for those that have none.
+    The way back gives the shortest members that have the same aggregate.
+
+    Parameters
+    ----------
+    centre : ndarray of shape (n_columns,)
+    weights : csr_array of shape (n_groups, n_columns)
+    means : ndarray of shape (n_columns,) or None
+        Means of the training columns, where columns may have gaps: a member that is missing differs
+        from its mean as those do on average that are there.
     """
 
     centre: FloatArray
-    weights: sparse.csr_array  # (n_groups, n_columns)
-    gaps: bool = False
+    weights: sparse.csr_array
+    means: FloatArray | None = None
 
     @classmethod
     def of(
@@ -81,25 +88,29 @@ class LinearAggregates:
         groups: Sequence[IntArray],
         columns: FloatArray,
         signs: FloatArray,
-        gaps: bool = False,
+        means: FloatArray | None = None,
     ) -> LinearAggregates:
         """Weights of each group, learned where need be from training columns."""
         centre = np.zeros(columns.shape[1])
         weights = np.zeros(columns.shape[1])
         for members in groups:
             centre[members], weights[members] = aggregation.weights(columns, members)
-        return cls.with_weights(centre, weights * signs, groups, gaps)
+        return cls.with_weights(centre, weights * signs, groups, means)
 
     @classmethod
     def with_weights(
-        cls, centre: FloatArray, weights: FloatArray, groups: Sequence[IntArray], gaps: bool
+        cls,
+        centre: FloatArray,
+        weights: FloatArray,
+        groups: Sequence[IntArray],
+        means: FloatArray | None,
     ) -> LinearAggregates:
         """Aggregates of a centre and a weight for each column."""
         ends = np.cumsum([0, *map(len, groups)])
         members = np.concatenate(groups)
         shape = (len(groups), len(weights))
         matrix = sparse.csr_array((weights[members], members, ends), shape=shape)
-        return cls(centre, matrix, gaps)
+        return cls(centre, matrix, means)
 
     @property
     def weight_of_each(self) -> FloatArray:
@@ -114,8 +125,8 @@ class LinearAggregates:
             return columns @ self.weights.T.astype(columns.dtype)
         if isinstance(columns, OnDevice):
             return self._values_there(columns)
-        if self.gaps and np.isnan(columns).any():
-            return self._over_available(columns)
+        if self.means is not None and np.isnan(columns).any():
+            return self._over_available(columns, self.means)
         centre = self.centre.astype(columns.dtype)
         centred = columns - centre if centre.any() else columns
         weights = self.weights.astype(columns.dtype)
@@ -134,14 +145,16 @@ class LinearAggregates:
             made.append(some @ weights[:, members].toarray().T.astype(columns.dtype))
         return np.concatenate(made, axis=1)
 
-    def _over_available(self, columns: FloatArray) -> FloatArray:
-        """Aggregates of the members that have a value, as if those stood for all."""
-        has = ~np.isnan(columns)
-        size = abs(self.weights)
-        share = (size @ has.T).T / size.sum(axis=1)
-        total = (self.weights @ np.where(has, columns, 0.0).T).T
-        values = total / np.where(share > 0, share, np.nan)
-        return np.ascontiguousarray(values).astype(columns.dtype, copy=False)
+    def _over_available(self, columns: FloatArray, means: FloatArray) -> FloatArray:
+        """Aggregates of members of which some have no value; NaN where none has."""
+        has, weights = ~np.isnan(columns), self.weights
+        members = abs(weights.sign())
+        count = members @ has.T
+        deviation = members @ np.where(has, columns - means, 0.0).T
+        each = deviation / np.where(count > 0, count, np.nan)
+        values = weights @ np.where(has, columns, means).T + (weights @ ~has.T) * each
+        values -= (weights @ self.centre)[:, None]
+        return np.ascontiguousarray(values.T).astype(columns.dtype, copy=False)
 
     def members(self, values: Any) -> Any:
         """Columns of shape (n_samples, n_columns) with these aggregates."""
@@ -159,16 +172,22 @@ class LinearAggregates:
 
 @dataclass(frozen=True)
 class PlainAggregates:
-    """Aggregates that are computed group by group."""
+    """Aggregates that are computed group by group; ``means`` as in LinearAggregates."""
 
     aggregation: Aggregation
     groups: Sequence[IntArray]
+    means: FloatArray | None = None
 
     def values(self, columns: FloatArray) -> FloatArray:
         """Aggregates of shape (n_samples, n_groups)."""
-        chosen = (columns[:, members].astype(np.float64) for members in self.groups)
-        values = np.column_stack([self.aggregation.values(group) for group in chosen])
+        values = np.column_stack([self._value(columns, members) for members in self.groups])
         return values.astype(columns.dtype, copy=False)
+
+    def _value(self, columns: FloatArray, members: IntArray) -> FloatArray:
+        chosen: FloatArray = columns[:, members].astype(np.float64)
+        if self.means is not None:
+            chosen = filled(chosen, self.means[members])
+        return self.aggregation.values(chosen)
 
 
 def oriented(partition: Partition) -> FloatArray:
@@ -198,13 +217,12 @@ def aggregates_of(
     groups: Sequence[IntArray],
     columns: FloatArray,
     signs: FloatArray,
-    *,
-    gaps: bool = False,
+    means: FloatArray | None = None,
 ) -> LinearAggregates | PlainAggregates:
     """How columns become aggregates, with what is learned from training columns.
 
-    Where columns may have gaps, of the members that have a value.
+    Where columns may have gaps, ``means`` are those of the training columns.
     """
     if isinstance(aggregation, Linear):
-        return LinearAggregates.of(aggregation, groups, columns, signs, gaps)
-    return PlainAggregates(running_form(aggregation, gaps=True) if gaps else aggregation, groups)
+        return LinearAggregates.of(aggregation, groups, columns, signs, means)
+    return PlainAggregates(aggregation, groups, means)

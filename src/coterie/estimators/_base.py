@@ -487,7 +487,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             raise ValueError(
                 f"{what} is no weighted sum of columns, which is all that can be sent."
             )
-        if self._aggregates.gaps:
+        if self._aggregates.means is not None:
             raise ValueError(
                 "missing='pairwise' looks at the rows that have a value: load X first."
             )

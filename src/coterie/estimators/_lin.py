@@ -57,10 +57,10 @@ class LinCFA(MomentReducer):
     separate : list of lists of columns or None, default=None
         Inputs of different lists never share a group.
     missing : {"error", "pairwise"}, default="error"
-        What gaps (NaN) in X mean. "error": they are refused. "pairwise": each question is asked of
-        the rows that have both the group and the candidate, at least 30 or half of them, and an
-        aggregate is that of the members that have a value. Only safe where what is missing has
-        nothing to do with the target.
+        What missing values (NaN) in X mean. "error": they are refused. "pairwise": each question
+        is asked of the rows that have both the group and the candidate, at least 30 or half of
+        them; in an aggregate, a member without a value differs from its own mean as those that
+        have one do on average. Only safe where what is missing has nothing to do with the target.
     engine : {"auto", "gram", "columns"}, default="auto"
         How covariances are found, as in :class:`NonLinCFA`.
     memory : float or None, default=None

@@ -81,10 +81,10 @@ class NonLinCFA(MomentReducer):
     separate : list of lists of columns or None, default=None
         Inputs of different lists never share a group; those in no list go with any.
     missing : {"error", "pairwise"}, default="error"
-        What gaps (NaN) in X mean. "error": they are refused. "pairwise": each question is asked of
-        the rows that have both the group and the candidate, at least 30 or half of them, and an
-        aggregate is that of the members that have a value. Only safe where what is missing has
-        nothing to do with the target.
+        What missing values (NaN) in X mean. "error": they are refused. "pairwise": each question
+        is asked of the rows that have both the group and the candidate, at least 30 or half of
+        them; in an aggregate, a member without a value differs from its own mean as those that
+        have one do on average. Only safe where what is missing has nothing to do with the target.
     target_weights : array-like of shape (n_targets,) or None, default=None
         How much the price of each target counts, where there are several, beside the one that
         counts most; of classes, in sorted order. None: all the same.

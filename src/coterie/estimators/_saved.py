@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 
-from coterie.aggregations import AGGREGATIONS, Aggregation, Linear, running_form
+from coterie.aggregations import AGGREGATIONS, Aggregation, Linear, over_available
 from coterie.estimators._aggregates import Scaling
 from coterie.estimators._checks import checked_word
 from coterie.estimators._functions import (
@@ -76,7 +76,7 @@ def document_of(reducer: Any, functions: Any = None, trace: str = "accepted") ->
 def _plain_fit(reducer: Any, naming: Naming, trace: str) -> dict[str, Any]:
     check_no_transformer(reducer._inputs)
     aggregation = plain_aggregation(reducer._aggregation)
-    learned = plain_aggregates(reducer._aggregates, reducer._aggregation)
+    learned = plain_aggregates(reducer._aggregates)
     decisions = reducer.trace_ if trace == "all" else reducer.trace_[reducer.trace_.accepted]
     names, scaling = getattr(reducer, "feature_names_in_", None), reducer._scaling
     return {
@@ -86,7 +86,8 @@ def _plain_fit(reducer: Any, naming: Naming, trace: str) -> dict[str, Any]:
         "signs": [int(sign) for sign in reducer.signs_],
         "inputs": None if reducer._inputs is None else plain_function(reducer._inputs, naming),
         "aggregation": aggregation if isinstance(aggregation, str) else naming.plain(aggregation),
-        "gaps": learned["gaps"],
+        "gaps": learned["means"] is not None,
+        "means": None if learned["means"] is None else plain_numbers(learned["means"]),
         "centre": plain_numbers(learned["centre"]) if "centre" in learned else None,
         "weights": plain_numbers(learned["weights"]) if "weights" in learned else None,
         "scaling": scaling
@@ -182,12 +183,13 @@ def _aggregation_in(entry: Entry, functions: Mapping[str, Any]) -> Aggregation:
 
 def _learned_in(fitted: Entry, aggregation: Aggregation, n_inputs: int) -> dict[str, Any]:
     gaps = fitted["gaps"].truth()
-    if isinstance(aggregation, Linear):
-        learned = ((name, fitted[name]) for name in ("centre", "weights"))
-        return {"gaps": gaps} | {name: floats_in(one, length=n_inputs) for name, one in learned}
-    if gaps and running_form(aggregation, gaps=True) is None:
+    if gaps and over_available(aggregation) is None:
         raise fitted["gaps"].wrong(f"false for aggregation '{aggregation.name}'")
-    return {"gaps": gaps}
+    means = floats_in(fitted["means"], length=n_inputs) if gaps else None
+    if not isinstance(aggregation, Linear):
+        return {"means": means}
+    learned = ((name, fitted[name]) for name in ("centre", "weights"))
+    return {"means": means} | {name: floats_in(one, length=n_inputs) for name, one in learned}
 
 
 def _scaling_in(entry: Entry, n_inputs: int) -> Scaling | None:

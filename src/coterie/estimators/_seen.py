@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from coterie.aggregations import Aggregation, LinearSum
+from coterie.aggregations import Aggregation, LinearSum, means_of_available
 from coterie.estimators._aggregates import (
     LinearAggregates,
     PlainAggregates,
@@ -132,7 +132,8 @@ class SeenColumns:
     def aggregates(
         self, groups: Sequence[IntArray], signs: FloatArray, *, gaps: bool
     ) -> Aggregates:
-        return aggregates_of(self.aggregation, groups, self.columns, signs, gaps=gaps)
+        means = means_of_available(self.columns, self.weights) if gaps else None
+        return aggregates_of(self.aggregation, groups, self.columns, signs, means)
 
     def left_by(self, partition: Partition) -> FloatArray:
         made = self.aggregates(partition.groups, oriented(partition), gaps=self.gaps)
@@ -212,7 +213,7 @@ class SeenMoments:
     ) -> LinearAggregates:
         # Weights of means and sums depend on no row.
         no_rows = np.empty((0, self.n_inputs))
-        return LinearAggregates.of(self.aggregation, groups, no_rows, signs, gaps)
+        return LinearAggregates.of(self.aggregation, groups, no_rows, signs)
 
     def left_by(self, partition: Partition) -> FloatArray:
         made = self.aggregates(partition.groups, oriented(partition), gaps=False)

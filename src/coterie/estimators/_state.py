@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.aggregations import AGGREGATIONS, Aggregation, Custom, Linear, running_form
+from coterie.aggregations import AGGREGATIONS, Aggregation, Custom, Linear
 from coterie.estimators._aggregates import LinearAggregates, PlainAggregates
 from coterie.values import TRACE_DTYPE, IntArray, Trace
 
@@ -23,14 +23,12 @@ def aggregation_again(plain: Any) -> Aggregation:
     return AGGREGATIONS[plain] if isinstance(plain, str) else Custom(plain)
 
 
-def plain_aggregates(
-    aggregates: LinearAggregates | PlainAggregates, aggregation: Aggregation
-) -> dict[str, Any]:
+def plain_aggregates(aggregates: LinearAggregates | PlainAggregates) -> dict[str, Any]:
     """What was learned about the aggregates: where linear, a centre and a weight per input."""
     if isinstance(aggregates, PlainAggregates):
-        return {"gaps": aggregates.aggregation != aggregation}
+        return {"means": aggregates.means}
     return {
-        "gaps": aggregates.gaps,
+        "means": aggregates.means,
         "centre": aggregates.centre,
         "weights": aggregates.weight_of_each,
     }
@@ -42,10 +40,9 @@ def aggregates_again(
     """The aggregates again."""
     if isinstance(aggregation, Linear):
         return LinearAggregates.with_weights(
-            plain["centre"], plain["weights"], groups, plain["gaps"]
+            plain["centre"], plain["weights"], groups, plain["means"]
         )
-    running = running_form(aggregation, gaps=True) if plain["gaps"] else aggregation
-    return PlainAggregates(running, groups)
+    return PlainAggregates(aggregation, groups, plain["means"])
 
 
 def plain_trace(trace: Trace) -> dict[str, Any]:
@@ -73,7 +70,7 @@ def plain_state(state: dict[str, Any], kinds: Mapping[str, Any]) -> dict[str, An
     plain = {name: plain_fields(value) if name in kinds else value for name, value in state.items()}
     if "_aggregates" in state:
         aggregation = state["_aggregation"]
-        plain["_aggregates"] = plain_aggregates(state["_aggregates"], aggregation)
+        plain["_aggregates"] = plain_aggregates(state["_aggregates"])
         plain["_aggregation"] = plain_aggregation(aggregation)
         plain["trace_"] = plain_trace(state["trace_"])
     return plain
