@@ -20,6 +20,7 @@ BELOW_GROUPING = {
     "compiled",
     "units",
     "families",
+    "threads",
 }
 MAY_IMPORT = {
     "values": set(),
@@ -30,7 +31,7 @@ MAY_IMPORT = {
     "doors": {"values", "devices"},
     "devices": {"values"},
     "accumulating": {"values", "devices", "doors", "files", "statistics"},
-    "engines": {"values", "doors", "progress", "statistics", "accumulating"},
+    "engines": {"values", "doors", "progress", "statistics", "accumulating", "threads"},
     "fields": {"values", "neighbours", "files"},
     "criteria": {"values", "statistics", "families"},
     "search": {"values"},
@@ -40,6 +41,7 @@ MAY_IMPORT = {
     "gathering": {"values", "statistics", "aggregations", "devices"},
     "compiled": {"values", "statistics", "criteria", "search"},
     "units": {"values", "search"},
+    "threads": {"values"},
     "grouping": BELOW_GROUPING,
     "estimators": BELOW_GROUPING - {"compiled"}
     | {"accumulating", "devices", "doors", "engines", "grouping", "fields", "files"},
@@ -52,6 +54,7 @@ MAY_IMPORT = {
         "accumulating",
         "devices",
         "engines",
+        "threads",
     },
     "tables": {"values", "files"},
     "resampling": {"values", "estimators", "fields", "progress"},
@@ -63,6 +66,7 @@ MAY_IMPORT = {
         "fields",
         "files",
         "grouping",
+        "threads",
         "estimators",
     },
     "saving": {"values", "files", "inspection", "estimators", "tuning"},

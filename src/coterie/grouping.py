@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate, islice, pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import ThreadpoolController
 
 from coterie.aggregations import Aggregation
 from coterie.compiled import compiled_search
@@ -20,13 +18,17 @@ from coterie.gathering import MOMENTS, Asked, Means, gathered, gathered_from_sum
 from coterie.search import Limits, Question, best, forward, restart
 from coterie.statistics import (
     Evidence,
+    GramSource,
     ManyTargets,
     RowSets,
     SumEvidence,
     SummedColumns,
     gram_in_order,
+    gram_turned,
     order_by_sums,
+    scatter_among,
 )
+from coterie.threads import few_threads
 from coterie.units import Units
 from coterie.values import (
     FloatArray,
@@ -42,6 +44,8 @@ from coterie.values import (
 Search = Callable[[Question[Any], Limits], tuple[Partition, Trace]]
 # Multiplications in a matrix of all pairs that is too small to be worth several threads.
 LIGHT = 2**28
+# Rows that are looked at together, to tell how columns are turned.
+FEW_ROWS = 16
 SEARCHES: dict[str, Search] = {"forward": forward, "restart": restart, "best": best}
 
 
@@ -145,6 +149,8 @@ class Groupable:
         The order in which the best search takes the features, and which of them are copies.
     units : Units or None
         What the features of the search consist of.
+    turned : ndarray of shape (n_features,) or None
+        -1 for features that were turned round for the search, in the order of the search.
     """
 
     evidence: Evidence[Any]
@@ -153,23 +159,64 @@ class Groupable:
     order: IntArray | None = None
     copies: IntArray | None = None
     units: Units | None = None
+    turned: FloatArray | None = None
+
+    @classmethod
+    def of(cls, evidence: Evidence[Any], search: str, limits: Limits, **known: Any) -> Groupable:
+        """Columns whose constants never share a group with what varies."""
+        constant = np.isnan(evidence.relevance)
+        if constant.any():
+            limits = replace(limits, constant=constant)
+        return cls(evidence, search, limits, **known)
+
+    @property
+    def relevance(self) -> FloatArray:
+        """Squared correlation of each input with the targets; NaN for constants."""
+        return self._of_inputs(self.evidence.relevance)
+
+    @property
+    def spread(self) -> FloatArray:
+        """Spread of each input, or of the unit that it is in."""
+        return self._of_inputs(self.evidence.spread)
+
+    def _of_inputs(self, values: FloatArray) -> FloatArray:
+        """One value for each input, from one for each feature of the search."""
+        if self.order is not None:
+            in_order, values = values, np.empty(len(values))
+            values[self.order] = in_order
+        return values if self.units is None else self.units.of_each(values)
 
     def by(self, criterion: Criterion) -> tuple[Partition, Trace]:
         """Partition the columns, and tell how it came about."""
+        search = SEARCHES[self.search]
         with few_threads(self.evidence.is_light):
             outcome = compiled_search(
-                self.search, self.evidence, criterion, self.limits, self.copies
-            ) or self._asked(MergeQuestion(self.evidence, criterion))
-        if (sums := sums_behind(self.evidence)) is not None and sums.signs:
-            outcome = _signed(sums, *outcome)
+                search, self.evidence, criterion, self.limits, self.copies
+            ) or self._asked(search, MergeQuestion(self.evidence, criterion))
+        if self.turned is not None:
+            outcome = self._signed(*outcome)
         if self.order is not None:
             outcome = reordered(*outcome, self.order)
         return outcome if self.units is None else self.units.told(*outcome)
 
-    def _asked(self, question: MergeQuestion) -> tuple[Partition, Trace]:
-        if self.search == "best":
+    def _asked(self, search: Search, question: MergeQuestion) -> tuple[Partition, Trace]:
+        if search is best:
             return best(question, self.limits, self.copies)
-        return SEARCHES[self.search](question, self.limits)
+        return search(question, self.limits)
+
+    def _signed(self, partition: Partition, trace: Trace) -> tuple[Partition, Trace]:
+        """The partition with the signs that its members joined with."""
+        signs = np.ones(self.evidence.n_features)
+        for members in in_order_of_joining(partition, trace):
+            signs[members] = self.signs_in_turn(members)
+        return Partition(partition.groups, signs), trace
+
+    def signs_in_turn(self, members: IntArray) -> FloatArray:
+        """1 or -1 for features that joined a group in this order, where signs are allowed."""
+        sums = sums_behind(self.evidence)
+        assert sums is not None
+        assert self.turned is not None
+        return sums.signs_in_turn(members) * self.turned[members]
 
 
 def groupable(
@@ -186,16 +233,29 @@ def groupable(
 ) -> Groupable:
     """Gather what must be known about columns to group them."""
     if units is not None:
+        if asked.signs:
+            units = units.signed(partial(scatter_among, columns, rows.weights))
         columns, limits = units.sums(columns), units.limits(limits)
+    signs = orientation(columns) if asked.signs else None
+    if signs is not None:
+        columns = turned(columns, signs)
     with few_threads(is_light(columns)):
         if search != "best":
             evidence = gathered(columns, targets, aggregation, rows, means, asked)
-            return Groupable(evidence, search, limits, units=units)
+            return Groupable.of(evidence, search, limits, units=units, turned=signs)
         # In an order of their own, whatever order they came in.
         order, copies = order_by_content(columns)
         means = means.for_all_pairs()
         evidence = gathered(in_order(columns, order), targets, aggregation, rows, means, asked)
-        return Groupable(evidence, search, limits.reordered(order), order, copies, units)
+        return Groupable.of(
+            evidence,
+            search,
+            limits.reordered(order),
+            order=order,
+            copies=copies,
+            units=units,
+            turned=None if signs is None else signs[order],
+        )
 
 
 def groupable_from_sums(
@@ -209,17 +269,30 @@ def groupable_from_sums(
 ) -> Groupable:
     """The same for columns of which only sums over the rows are known, to be added up."""
     if units is not None:
+        if signs:
+            units = units.signed(columns.scatter_among)
         limits = units.limits(limits)
         if len(units.members) < columns.n_columns:
-            columns = columns.summed(units.membership(columns.n_columns))
+            columns = columns.summed(units.weights(columns.n_columns))
     source, where = columns.gram(rows)
-    spread = where.spread[: columns.n_columns]
+    spread, first, flipped = where.spread[: columns.n_columns], columns.first, None
+    if signs:
+        flipped = orientation_by_sums(source, first)
+        source, first = gram_turned(source, flipped), first * flipped
     if search != "best":
         evidence = gathered_from_sums(source, spread, signs=signs)
-        return Groupable(evidence, search, limits, units=units)
-    order, copies = order_by_sums(source, where, columns.first)
+        return Groupable.of(evidence, search, limits, units=units, turned=flipped)
+    order, copies = order_by_sums(source, where, first)
     evidence = gathered_from_sums(gram_in_order(source, order), spread[order], signs=signs)
-    return Groupable(evidence, search, limits.reordered(order), order, copies, units)
+    return Groupable.of(
+        evidence,
+        search,
+        limits.reordered(order),
+        order=order,
+        copies=copies,
+        units=units,
+        turned=None if flipped is None else flipped[order],
+    )
 
 
 def sums_behind(evidence: Evidence[Any]) -> SumEvidence | None:
@@ -229,28 +302,56 @@ def sums_behind(evidence: Evidence[Any]) -> SumEvidence | None:
     return evidence if isinstance(evidence, SumEvidence) else None
 
 
-def _signed(evidence: SumEvidence, partition: Partition, trace: Trace) -> tuple[Partition, Trace]:
-    """The partition with the signs that its members joined with."""
-    signs = np.ones(evidence.n_features)
-    for members in in_order_of_joining(partition, trace):
-        signs[members] = evidence.signs_in_turn(members)
-    return Partition(partition.groups, signs), trace
-
-
-@cache
-def _threadpools() -> ThreadpoolController:
-    """The pools of threads in this process; looking for them takes longer than a small fit."""
-    return ThreadpoolController()
-
-
 def is_light(columns: FloatArray) -> bool:
     """Whether a product of all columns with all columns is too small for several threads."""
     return columns.size * columns.shape[1] < LIGHT
 
 
-def few_threads(few: bool) -> AbstractContextManager[Any]:
-    """One thread for products so small that waking others takes longer than they do."""
-    return _threadpools().limit(limits=1, user_api="blas") if few else nullcontext()
+def orientation(columns: Any) -> FloatArray:
+    """1 or -1 for each column, the sign of its first entry that is not 0.
+
+    Columns times these are the same however they came, so that where features may join with a
+    minus nothing can depend on it.
+    """
+    if is_sparse(columns):
+        return _orientation_by_entries(columns)
+    signs = np.zeros(columns.shape[1])
+    unknown = np.arange(columns.shape[1])
+    for start in range(0, columns.shape[0], FEW_ROWS):
+        if not len(unknown):
+            break
+        block = np.asarray(columns[start : start + FEW_ROWS])[:, unknown]
+        signs[unknown] = _first_sign(block)
+        unknown = unknown[signs[unknown] == 0]
+    return np.where(signs < 0, -1.0, 1.0)
+
+
+def _first_sign(rows: FloatArray) -> FloatArray:
+    """The sign of the first entry of each column that is not 0; 0 where all are."""
+    first = np.argmax(rows != 0, axis=0)
+    return np.sign(rows[first, np.arange(rows.shape[1])])
+
+
+def _orientation_by_entries(columns: Any) -> FloatArray:
+    columns = _plain_entries(columns)
+    signs, has_entries = np.ones(columns.shape[1]), np.diff(columns.indptr) > 0
+    signs[has_entries] = np.sign(columns.data[columns.indptr[:-1][has_entries]])
+    return signs
+
+
+def orientation_by_sums(source: GramSource, first: FloatArray) -> FloatArray:
+    """The same where only the first rows and the scatters are known."""
+    with_targets = source.scatters[:, : first.shape[1], first.shape[1] :].sum(axis=0)
+    signs = _first_sign(np.vstack([first, with_targets.T]))
+    return np.where(signs < 0, -1.0, 1.0)
+
+
+def turned(columns: Any, signs: FloatArray) -> Any:
+    """Columns times 1 or -1 each."""
+    if (signs > 0).all():
+        return columns
+    signs = signs.astype(columns.dtype)
+    return columns @ sparse.diags_array(signs) if is_sparse(columns) else columns * signs
 
 
 def in_order(columns: Any, order: IntArray) -> Any:
@@ -281,7 +382,8 @@ def order_by_content(columns: Any) -> tuple[IntArray, IntArray]:
     for start, end in pairwise([*np.flatnonzero(is_new), len(order)]):
         if end - start > 1:
             tied = order[start:end]
-            content = [np.asarray(columns[:, int(j)]).tobytes() for j in tied]
+            # Less than nothing is nothing.
+            content = [(np.asarray(columns[:, int(j)]) + 0.0).tobytes() for j in tied]
             by_content = sorted(range(len(content)), key=content.__getitem__)
             order[start:end] = tied[by_content]
             is_new[start + 1 : end] = [content[a] != content[b] for a, b in pairwise(by_content)]
@@ -290,11 +392,17 @@ def order_by_content(columns: Any) -> tuple[IntArray, IntArray]:
 
 def _order_by_entries(columns: Any) -> tuple[IntArray, IntArray]:
     """The same for sparse columns, by where their entries are and what these are."""
-    columns = sparse.csc_array(columns, copy=True)
-    columns.sum_duplicates()
-    columns.eliminate_zeros()
+    columns = _plain_entries(columns)
     entries = [slice(a, b) for a, b in pairwise(columns.indptr)]
     content = [(columns.indices[e].tobytes(), columns.data[e].tobytes()) for e in entries]
     order = sorted(range(len(content)), key=content.__getitem__)
     is_new = [True, *(content[a] != content[b] for a, b in pairwise(order))]
     return np.array(order, dtype=np.intp), np.cumsum(is_new)
+
+
+def _plain_entries(columns: Any) -> sparse.csc_array:
+    """A copy of sparse columns whose entries are in order, each once, and not 0."""
+    columns = sparse.csc_array(columns, copy=True)
+    columns.sum_duplicates()
+    columns.eliminate_zeros()
+    return columns

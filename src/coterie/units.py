@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from coterie.search import Limits
-from coterie.values import IntArray, Partition, Trace, is_sparse
+from coterie.values import FloatArray, IntArray, Partition, Trace, is_sparse
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,12 @@ class Units:
     ----------
     members : tuple of ndarray
         The features of each unit; every feature is in one.
+    signs : ndarray of shape (n_features,) or None
+        -1 for features that are in their unit with a minus.
     """
 
     members: tuple[IntArray, ...]
+    signs: FloatArray | None = None
 
     @classmethod
     def of(cls, groups: Sequence[IntArray], n_features: int) -> Units:
@@ -35,6 +38,27 @@ class Units:
         others = np.setdiff1d(np.arange(n_features), grouped)
         units = [*(np.sort(group) for group in groups), *others[:, None]]
         return cls(tuple(sorted(units, key=lambda unit: int(unit[0]))))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return sum(map(len, self.members))
+
+    def signed(self, scatter_among: Callable[[IntArray], FloatArray]) -> Units:
+        """The same units, each member with the sign that it has beside those before it.
+
+        Parameters
+        ----------
+        scatter_among : callable
+            Gives the scatter of some features with each other.
+        """
+        if self.signs is not None:
+            return self
+        signs = np.ones(self.n_features)
+        for unit in self.members:
+            if len(unit) > 1:
+                signs[unit] = _signs_in_turn(scatter_among(unit))
+        return replace(self, signs=signs)
 
     @property
     def firsts(self) -> IntArray:
@@ -46,8 +70,13 @@ class Units:
         if len(self.members) == columns.shape[1]:
             return columns
         if is_sparse(columns):
-            return columns @ self.membership(columns.shape[1]).T
-        return np.column_stack([columns[:, unit].sum(axis=1) for unit in self.members])
+            return columns @ self.weights(columns.shape[1]).T
+        if self.signs is None:
+            return np.column_stack([columns[:, unit].sum(axis=1) for unit in self.members])
+        signs = self.signs.astype(columns.dtype)
+        return np.column_stack(
+            [(columns[:, unit] * signs[unit]).sum(axis=1) for unit in self.members]
+        )
 
     def limits(self, limits: Limits) -> Limits:
         """Limits among features as limits among units."""
@@ -74,14 +103,34 @@ class Units:
         shape = (len(self.members), n_features)
         return sparse.csr_array((np.ones(len(features)), (unit_of, features)), shape=shape)
 
+    def weights(self, n_features: int) -> sparse.csr_array:
+        """The same with the sign that the feature has in its unit."""
+        weights = self.membership(n_features)
+        if self.signs is not None:
+            weights.data = self.signs[weights.indices]
+        return weights
+
+    def of_each(self, values: FloatArray) -> FloatArray:
+        """One value for each feature, from one for each unit."""
+        each = np.empty(self.n_features)
+        for unit, value in zip(self.members, values, strict=True):
+            each[unit] = value
+        return each
+
     def told(self, partition: Partition, trace: Trace) -> tuple[Partition, Trace]:
         """A partition of units as one of their features, candidates named by their first."""
         groups = [np.concatenate([self.members[u] for u in group]) for group in partition.groups]
-        signs = partition.signs
-        if signs is not None:
-            unit_signs, signs = signs, np.empty(sum(map(len, groups)))
-            for unit, sign in zip(self.members, unit_signs, strict=True):
-                signs[unit] = sign
+        signs = None if partition.signs is None else self.of_each(partition.signs)
+        if signs is not None and self.signs is not None:
+            signs = signs * self.signs
         trace = trace.copy()
         trace.candidate = self.firsts[trace.candidate]
         return Partition(Partition.of(groups).groups, signs), trace
+
+
+def _signs_in_turn(scatter: FloatArray) -> FloatArray:
+    """1 or -1 for columns of which each joins the sum of those before it."""
+    signs = np.ones(len(scatter))
+    for place in range(1, len(scatter)):
+        signs[place] = -1.0 if signs[:place] @ scatter[:place, place] < 0 else 1.0
+    return signs

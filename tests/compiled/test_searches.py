@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, ShuffleSplit
 
-from coterie import compiled, coordinates_to_graph
+from coterie import NonLinCFA, compiled, coordinates_to_graph
 from coterie.aggregations import AGGREGATIONS
 from coterie.criteria import ForAll, GenLin, Lin, NonLin, Parsimony
 from coterie.gathering import Asked, Means, gathered
 from coterie.grouping import SEARCHES, MergeQuestion
-from coterie.search import NO_LIMITS, Limits
+from coterie.search import NO_LIMITS, Limits, best, forward, outcome
 from coterie.statistics import RowSets
+from coterie.values import Verdict
 
 pytest.importorskip("numba")
 
@@ -54,7 +55,7 @@ def rows_for(criterion, n_samples, seed=0):
 
 
 def both(search, evidence, criterion, limits=NO_LIMITS):
-    ours = compiled.compiled_search(search, evidence, criterion, limits)
+    ours = compiled.compiled_search(SEARCHES[search], evidence, criterion, limits)
     assert ours is not None
     return ours, SEARCHES[search](MergeQuestion(evidence, criterion), limits)
 
@@ -164,7 +165,7 @@ def test_what_it_cannot_do_it_leaves_to_numpy():
 
     def answer(aggregation, engine="auto", criterion=CRITERIA["linear"], copies=None):
         evidence = gathered(X, y[:, None], AGGREGATIONS[aggregation], rows, Means(engine))
-        return compiled.compiled_search("best", evidence, criterion, NO_LIMITS, copies)
+        return compiled.compiled_search(best, evidence, criterion, NO_LIMITS, copies)
 
     assert answer("max") is None
     assert answer("sum_of_squares", engine="columns") is None
@@ -175,12 +176,32 @@ def test_what_it_cannot_do_it_leaves_to_numpy():
     assert answer("mean", copies=np.array([1, 2, 2, *range(3, 12)])) is None
     assert answer("mean", copies=np.arange(1, 13)) is not None
 
+    class Stricter(NonLin):
+        def verdict(self, pairs):
+            price, allowance = super().verdict(pairs)
+            return Verdict(price, allowance / 2)
+
+    assert answer("mean", criterion=Stricter(0.1)) is None
+    assert answer("mean", criterion=ForAll([Stricter(0.1), Lin()], np.ones(2))) is None
+
+
+def test_a_search_of_ones_own_is_not_taken_for_another(monkeypatch):
+    """Whatever its name, and whether or not it stands where one of ours stood."""
+    X, y = problem(9)
+
+    def all_alone(question, limits):
+        return outcome([[feature] for feature in range(question.n_features)], [])
+
+    for name in ("mine", "forward"):
+        monkeypatch.setitem(SEARCHES, name, all_alone)
+        assert NonLinCFA(np.inf, search=name).fit(X, y).n_groups_ == X.shape[1]
+
 
 def test_few_features_are_left_to_numpy(monkeypatch):
     monkeypatch.setattr(compiled, "FEWEST_FEATURES", 13)
     X, y = problem(6)
     evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
-    assert compiled.compiled_search("forward", evidence, NonLin(0.1), NO_LIMITS) is None
+    assert compiled.compiled_search(forward, evidence, NonLin(0.1), NO_LIMITS) is None
 
 
 @pytest.fixture
@@ -194,7 +215,7 @@ def test_without_numba_nothing_is_compiled(monkeypatch, looked_for_anew):
     monkeypatch.setattr(compiled, "find_spec", lambda name: None)
     X, y = problem(7)
     evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
-    assert compiled.compiled_search("forward", evidence, NonLin(0.1), NO_LIMITS) is None
+    assert compiled.compiled_search(forward, evidence, NonLin(0.1), NO_LIMITS) is None
 
 
 def test_a_compiler_that_does_not_work_is_said_and_left_aside(monkeypatch, looked_for_anew):
@@ -205,5 +226,5 @@ def test_a_compiler_that_does_not_work_is_said_and_left_aside(monkeypatch, looke
     X, y = problem(8)
     evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
     with pytest.warns(RuntimeWarning, match="numba is installed but cannot be imported"):
-        answer = compiled.compiled_search("forward", evidence, NonLin(0.1), NO_LIMITS)
+        answer = compiled.compiled_search(forward, evidence, NonLin(0.1), NO_LIMITS)
     assert answer is None

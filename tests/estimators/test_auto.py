@@ -137,17 +137,58 @@ def test_more_features_than_samples_need_nothing_special(rng, reducer):
     assert 1 < reducer.fit(X, y).n_groups_ < 20
 
 
-def test_columns_count_for_as_many_as_they_are_in_effect(rng):
-    factors = rng.normal(size=(20_000, 6))
-    assert effective_number(factors) == pytest.approx(6, rel=0.01)
+def contrasts(X):
+    """D^2 over all squared correlations of what is left of columns beside the mean of all."""
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    mean = Z.mean(axis=1, keepdims=True)
+    left = Z - LinearRegression().fit(mean, Z).predict(mean)
+    return X.shape[1] ** 2 / np.sum(np.corrcoef(left.T) ** 2)
+
+
+def test_candidates_count_for_as_many_as_their_contrasts_are_in_effect(rng):
+    factors = rng.normal(size=(1000, 6))
+    alike = rng.normal(size=(1000, 1)) + 0.3 * rng.normal(size=(1000, 40))
     copies = np.repeat(factors, [1, 1, 1, 7, 7, 7], axis=1)
-    # 24 columns with r^2 = 1 within groups: 24^2 / (3 * 1 + 3 * 49).
-    assert effective_number(copies) == pytest.approx(24**2 / 150, rel=0.01)
-    many = np.repeat(factors, 200, axis=1)
-    assert effective_number(many) == pytest.approx(6, rel=0.05)
+    for X in (factors, alike, copies, correlated(rng, 100, 15)[0]):
+        assert effective_number(X) == pytest.approx(contrasts(X))
+    # D columns that are not correlated have D - 1 contrasts, whatever they have in common.
+    assert effective_number(factors) == pytest.approx(5, rel=0.05)
+    assert effective_number(alike) == pytest.approx(39, rel=0.05)
     assert effective_number(np.ones((10, 3))) == 1
+    assert effective_number(np.repeat(factors[:, :1], 5, axis=1)) == 1
     wide = rng.normal(size=(30, 2000))
     assert effective_number(wide) < 31
+
+
+def test_with_signs_contrasts_do_not_depend_on_how_columns_are_turned(rng):
+    X = rng.normal(size=(200, 1)) + 0.5 * rng.normal(size=(200, 20))
+    turned = rng.choice([-1.0, 1.0], size=20)
+    plain = effective_number(X)
+    assert effective_number(X * turned, signs=True) == pytest.approx(plain)
+    assert effective_number(X * turned) < plain / 2
+
+
+@pytest.mark.parametrize("search", ["restart", "best"])
+def test_where_columns_have_much_in_common_noise_merges_too(search):
+    # As above: about two of 20 problems with 40 candidates have a refusal.
+    n_merged = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = 0.91 * rng.normal(size=(300, 1)) + 0.41 * rng.normal(size=(300, 40))
+        n_merged += NonLinCFA(search=search).fit(X, rng.normal(size=300)).n_groups_ == 1
+    assert n_merged >= 15
+
+
+def test_rounding_does_not_decide_which_columns_are_looked_at(rng):
+    # More columns than are looked at, and rows in which most are 0.
+    X = rng.poisson(0.3, size=(150, 400)) + 1.0 * rng.poisson(1.0, size=(150, 1))
+    y = X[:, :20].sum(axis=1) + rng.normal(size=150)
+    penalty = NonLinCFA().fit(X, y).penalty_
+    for _ in range(3):
+        nearly = X * (1 + 1e-14 * rng.normal(size=X.shape))
+        assert NonLinCFA().fit(nearly, y).penalty_ == pytest.approx(penalty, rel=1e-9)
+    order = rng.permutation(150)
+    assert NonLinCFA().fit(X[order], y[order]).penalty_ == pytest.approx(penalty, rel=1e-9)
 
 
 @pytest.mark.parametrize("search", ["forward", "restart", "best"])

@@ -7,6 +7,7 @@ evidence and limits are read from the values that the other rooms made.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -14,28 +15,33 @@ from typing import Any
 
 from coterie.compiled._tables import Rule, rule_of, sums_of, views_of
 from coterie.criteria import Criterion
-from coterie.search import Limits
+from coterie.search import Limits, best, forward, restart
 from coterie.statistics import DeviceEvidence, Evidence
 from coterie.values import IntArray, Partition, Trace
 
 __all__ = ["compiled_search"]
 
+Search = Callable[..., tuple[Partition, Trace]]
+# The searches that take features in order, and whether they start again after each merge.
+IN_ORDER: dict[Search, bool] = {forward: False, restart: True}
 # A search among fewer takes less time than it takes to load the compiler.
 FEWEST_FEATURES = 64
 
 
 def compiled_search(
-    search: str,
+    search: Search,
     evidence: Evidence[Any],
     criterion: Criterion,
     limits: Limits,
     copies: IntArray | None = None,
 ) -> tuple[Partition, Trace] | None:
-    """Partition and trace as the search of that name gives them, or None where it had better.
+    """Partition and trace as this search gives them, or None where it had better.
 
-    It serves sums of columns and criteria that are numbers and a formula; and the best
-    search only if no feature is a copy of another (``copies`` are numbered from 1).
+    It serves our own searches, sums of columns, and criteria that are numbers and a formula; and
+    the best search only if no feature is a copy of another (``copies`` are numbered from 1).
     """
+    if search is not best and search not in IN_ORDER:
+        return None
     rule = rule_of(criterion)
     has_copies = copies is not None and copies[-1] < len(copies)
     if evidence.n_features < FEWEST_FEATURES or rule is None or has_copies:
@@ -46,20 +52,20 @@ def compiled_search(
         return None
     if (sums := sums_of(views)) is None:
         return None
-    if search == "best":
+    if search is best:
         return searches.best(sums, rule, limits)
-    return searches.in_order(sums, rule, limits, restart=search == "restart")
+    return searches.in_order(sums, rule, limits, restart=IN_ORDER[search])
 
 
 def _searched_there(
-    search: str, evidence: DeviceEvidence, rule: Rule, limits: Limits
+    search: Search, evidence: DeviceEvidence, rule: Rule, limits: Limits
 ) -> tuple[Partition, Trace] | None:
     """The same where the evidence lies on a GPU, for the searches that take features in order."""
     is_limited = limits.change_as_groups_grow or limits.max_group_size is not None
     is_cuda = hasattr(evidence.source.scatters[0].array, "__cuda_array_interface__")
-    if search == "best" or is_limited or not is_cuda or (kernels := _kernels()) is None:
+    if search not in IN_ORDER or is_limited or not is_cuda or (kernels := _kernels()) is None:
         return None
-    return kernels.in_order_there(evidence, rule, restart=search == "restart")
+    return kernels.in_order_there(evidence, rule, limits, restart=IN_ORDER[search])
 
 
 @cache

@@ -32,6 +32,7 @@ class Group(NamedTuple):
     within: FloatArray  # (T, 2 + V): mean, own scatter, scatter with each target
     gaps: FloatArray  # (T, B)
     seen: FloatArray  # (2, B), scatter with the candidate at hand and with what it contributes
+    apart: FloatArray  # (B,), how far the batches lie from the mean of all rows
 
 
 class Log(NamedTuple):
@@ -59,6 +60,7 @@ def alone(sums: Sums, feature: int) -> Group:
         np.empty((n_sets, sums.columns.shape[2])),
         np.empty((n_sets, n_batches)),
         np.empty((2, n_batches)),
+        np.zeros(n_batches),
     )
     join(sums, group, feature)
     return group
@@ -80,7 +82,7 @@ def join(sums: Sums, group: Group, feature: int) -> None:
     weight = weight_in(sums.weights[feature], group.unit[0], sums.units_differ)
     if sums.signs:
         look(sums, group, feature, group.seen[0])
-        weight *= sign_of(group.seen)
+        weight *= sign_of(group.seen[0], group.apart, sums.apart[feature])
     if sums.scatters.shape[0] > 0:
         for b in range(len(group.own)):
             group.own[b] += weight**2 * sums.batch_own[feature, b]
@@ -103,11 +105,11 @@ def join(sums: Sums, group: Group, feature: int) -> None:
 
 
 @kernel
-def sign_of(seen: FloatArray) -> float:
-    """-1 for a candidate that is anti-correlated with the group, else 1."""
+def sign_of(seen: FloatArray, group_apart: FloatArray, column_apart: FloatArray) -> float:
+    """-1 for a candidate that is anti-correlated with the group over all rows, else 1."""
     total = 0.0
-    for b in range(seen.shape[1]):
-        total += seen[0, b]
+    for b in range(len(seen)):
+        total += seen[b] + group_apart[b] * column_apart[b]
     return -1.0 if total < 0 else 1.0
 
 
@@ -120,6 +122,7 @@ def rescale(group: Group, unit: float) -> None:
             group.total[row, i] *= factor
     for b in range(len(group.own)):
         group.mean[b] *= factor
+        group.apart[b] *= factor
         group.own[b] *= factor**2
         group.parts[b] *= factor**2
     group.unit[0] = unit
@@ -182,6 +185,9 @@ def pool(sums: Sums, group: Group) -> None:
     """Mean, own scatter and scatter with each target of the group within each set."""
     n_sets, n_batches = sums.membership.shape
     n_targets = sums.columns.shape[2] - 2
+    overall = (sums.lengths * group.mean).sum() / sums.lengths.sum()
+    for b in range(n_batches):
+        group.apart[b] = np.sqrt(sums.lengths[b]) * (group.mean[b] - overall)
     for t in range(n_sets):
         mean = 0.0
         for b in range(n_batches):
@@ -267,6 +273,8 @@ def paired(
 ) -> PairMoments:
     """The same, from the scatters of the group with the candidate and what it contributes."""
     uv, with_contributed = scatters
+    # A candidate that joins with a minus is one that is turned round.
+    sign = -1.0 if weight < 0 else 1.0
     u, uu, uy = within[t, 0], within[t, 1], within[t, 2 + v]
     added = weight**2 * columns[contributed, t, 1]
     shift = weight * columns[contributed, t, 0]
@@ -274,16 +282,16 @@ def paired(
     return PairMoments(
         n[t],
         u,
-        columns[candidate, t, 0],
+        sign * columns[candidate, t, 0],
         u + shift,
         columns[y, t, 0],
         uu,
         columns[candidate, t, 1],
         without_rounding(uu + added + 2 * weight * with_contributed, uu + added + left),
         columns[y, t, 1],
-        uv,
+        sign * uv,
         uy,
-        columns[candidate, t, 2 + v],
+        sign * columns[candidate, t, 2 + v],
         uy + weight * columns[contributed, t, 2 + v],
     )
 
@@ -328,7 +336,7 @@ def asking(several: bool) -> Callable[..., int]:
                     seen[0, b] = total[b, candidate]
                 seen[1, b] = total[b, feature] if looked_up else seen[0, b]
             if sums.signs:
-                weight *= sign_of(seen)
+                weight *= sign_of(seen[0], group.apart, sums.apart[feature])
             worst, worst_allowance = -np.inf, 0.0
             for v in range(n_targets):
                 y, allowance = first_target + v, tolerance

@@ -20,7 +20,7 @@ from coterie.compiled import _groups
 from coterie.compiled._jit import FORMULAS
 from coterie.compiled._tables import HELD_OUT, IN_SAMPLE, LINEAR, PENALISED, Rule, about_columns
 from coterie.criteria import _genlin, _lin, _nonlin
-from coterie.search import outcome
+from coterie.search import Limits, outcome
 from coterie.statistics import SumEvidence
 from coterie.statistics._pairs import FROM_CONSTANTS, without_rounding
 from coterie.values import Decision, Partition, Trace, Verdict
@@ -106,23 +106,23 @@ def between(t, membership, total, gaps, deviations, column):  # type: ignore[no-
 
 
 @cuda.jit(device=True)
-def sign_there(total, column):  # type: ignore[no-untyped-def]
-    """-1 for a candidate that is anti-correlated with the group, else 1."""
+def sign_there(total, sums, apart, column):  # type: ignore[no-untyped-def]
+    """-1 for a candidate that is anti-correlated with the group over all rows, else 1."""
     scatter = 0.0
     for b in range(total.shape[0]):
-        scatter += total[b, column]
+        scatter += total[b, column] + sums[3, b] * apart[column, b]
     return -1.0 if scatter < 0 else 1.0
 
 
 @cuda.jit(device=True)
 def judged(table, group, rule, candidate):  # type: ignore[no-untyped-def]
     """Price and allowance of a candidate."""
-    n, membership, _, columns, deviations, _, _, weights = table
-    total, within, gaps, _, unit = group
+    n, membership, _, columns, deviations, _, _, apart_of, weights = table
+    total, within, gaps, sums, unit = group
     kind, tolerance, curvature, is_general, units_differ, signs = rule
     weight = weight_in(weights[candidate], unit[0], units_differ)
     if signs:
-        weight *= sign_there(total, candidate)
+        weight *= sign_there(total, sums, apart_of, candidate)
     y, price, allowance = len(columns) - 1, 0.0, tolerance
     if kind == HELD_OUT:
         apart, merged, n_splits = 0.0, 0.0, len(n) // 2
@@ -154,8 +154,14 @@ def judged(table, group, rule, candidate):  # type: ignore[no-untyped-def]
 @cuda.jit(device=True)
 def pool_there(table, group):  # type: ignore[no-untyped-def]
     """Mean, own scatter and scatter with the target of the group within each set."""
-    n, membership, lengths, columns, deviations, _, _, _ = table
+    n, membership, lengths, columns, deviations, _, _, _, _ = table
     total, within, gaps, sums, _ = group
+    overall, n_rows = 0.0, 0.0
+    for b in range(len(lengths)):
+        overall += lengths[b] * sums[0, b]
+        n_rows += lengths[b]
+    for b in range(len(lengths)):
+        sums[3, b] = math.sqrt(lengths[b]) * (sums[0, b] - overall / n_rows)
     for t in range(len(n)):
         mean = 0.0
         for b in range(len(lengths)):
@@ -177,7 +183,7 @@ def pool_there(table, group):  # type: ignore[no-untyped-def]
 @cuda.jit(device=True)
 def join_there(scatters, table, group, rule, feature, begin):  # type: ignore[no-untyped-def]
     """Add a feature to the group, as seen by the columns from one on."""
-    _, _, _, _, _, batch_mean, batch_own, weights = table
+    _, _, _, _, _, batch_mean, batch_own, apart_of, weights = table
     total, _, _, sums, unit = group
     units_differ, signs = rule[4], rule[5]
     thread, n_batches, target = cuda.threadIdx.x, total.shape[0], total.shape[1] - 1
@@ -187,7 +193,7 @@ def join_there(scatters, table, group, rule, feature, begin):  # type: ignore[no
         heaviest = weights[feature]
     weight = weight_in(weights[feature], heaviest, units_differ)
     if signs:
-        weight *= sign_there(total, feature)
+        weight *= sign_there(total, sums, apart_of, feature)
     if thread == 0:
         for b in range(n_batches):
             own = weight**2 * batch_own[feature, b]
@@ -239,7 +245,7 @@ def begin_there(group, unit_of_seed):  # type: ignore[no-untyped-def]
     if cuda.threadIdx.x == 0:
         unit[0] = unit_of_seed
         for b in range(total.shape[0]):
-            sums[0, b] = sums[1, b] = sums[2, b] = 0.0
+            sums[0, b] = sums[1, b] = sums[2, b] = sums[3, b] = 0.0
     cuda.syncthreads()
 
 
@@ -331,7 +337,13 @@ def check() -> None:
 
 
 def in_order_there(
-    view: SumEvidence, rule: Rule, *, restart: bool, threads: int = THREADS, logged: int = LOGGED
+    view: SumEvidence,
+    rule: Rule,
+    limits: Limits,
+    *,
+    restart: bool,
+    threads: int = THREADS,
+    logged: int = LOGGED,
 ) -> tuple[Partition, Trace]:
     """The forward search, or that with restarts, for columns on a GPU and one target."""
     cuda.synchronize()
@@ -348,20 +360,21 @@ def in_order_there(
         signs,
     )
     there = partial(cuda.device_array, dtype=np.float64)
-    shapes = (n_batches, scatters[0].shape[0]), (n_sets, 3), (n_sets, n_batches), (3, n_batches), 1
+    shapes = (n_batches, scatters[0].shape[0]), (n_sets, 3), (n_sets, n_batches), (4, n_batches), 1
     group = tuple(there(shape) for shape in shapes)
     log = tuple(cuda.device_array(logged, dtype=kind) for kind in ("i4", "f8", "f8", "?"))
     waiting, members = (cuda.device_array(len(weights), dtype=np.int32) for _ in range(2))
     groups, decisions = [], []
-    free = np.arange(len(weights), dtype=np.int32)
+    free: Any = np.arange(len(weights), dtype=np.int32)
     is_free = np.ones(len(free), dtype=bool)
     while len(free):
         seed = int(free[0])
         unit = weights[seed] if weights[seed] > 0 else typical_weight
-        waiting[: len(free)].copy_to_device(free)
-        members[:1].copy_to_device(free[:1])
+        asked = limits.alike(seed, free)
+        waiting[: len(asked)].copy_to_device(asked)
+        members[:1].copy_to_device(asked[:1])
         # The seed is the first of those who wait, and waits no more.
-        state = np.array([1, len(free), 1, 0, 0, 0])
+        state = np.array([1, len(asked), 1, 0, 0, 0])
         while not state[IS_DONE]:
             on_device = cuda.to_device(state)
             grow[1, threads](
@@ -407,6 +420,7 @@ def _on_host(view: SumEvidence) -> Any:
     return SimpleNamespace(
         n=np.asarray(view.n),
         columns=np.asarray(view.columns),
+        apart=np.asarray(view.apart),
         deviations=np.asarray(view.deviations),
         weights=np.asarray(view.weights),
         typical_weight=view.typical_weight,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ class Bounds(NamedTuple):
     indices: IntArray
     kinds: IntArray
     sizes: IntArray
+    constant: BoolArray
     max_group_size: int
 
 
@@ -28,6 +30,7 @@ class Reach(NamedTuple):
 
     touched: BoolArray  # by a member, where there are neighbours
     kind_and_size: IntArray
+    constant: BoolArray  # (1,), whether the members are
 
 
 def _bounds(limits: Limits) -> Bounds:
@@ -38,6 +41,7 @@ def _bounds(limits: Limits) -> Bounds:
         nothing if graph is None else graph.indices.astype(np.intp, copy=False),
         nothing if limits.kinds is None else limits.kinds.astype(np.intp, copy=False),
         nothing if limits.sizes is None else limits.sizes.astype(np.intp, copy=False),
+        np.empty(0, dtype=np.bool_) if limits.constant is None else limits.constant,
         np.iinfo(np.intp).max if largest is None else largest,
     )
 
@@ -46,11 +50,13 @@ def in_order(sums: Sums, rule: Rule, limits: Limits, *, restart: bool) -> tuple[
     """The forward search, or that with restarts."""
     free = np.arange(len(sums.weights))
     is_free = np.ones(len(free), dtype=np.bool_)
-    bounds = _bounds(limits)
+    # Those that vary alike are picked out once for each group, not at each merge.
+    bounds = _bounds(replace(limits, constant=None))
     groups: list[IntArray] = []
     decisions: list[Decision] = []
     while len(free):
-        members, log = grown_in_order(sums, rule, bounds, free, restart)
+        waiting = limits.alike(int(free[0]), free)
+        members, log = grown_in_order(sums, rule, bounds, waiting, restart)
         decisions.append(_decision(int(free[0]), log))
         groups.append(members)
         is_free[members] = False
@@ -92,7 +98,13 @@ def grown_in_order(
 @kernel
 def reach_of(bounds: Bounds, seed: int) -> Reach:
     """Whom a group of one may ask."""
-    reach = Reach(np.zeros(len(bounds.indptr), dtype=np.bool_), np.zeros(2, dtype=np.intp))
+    reach = Reach(
+        np.zeros(len(bounds.indptr), dtype=np.bool_),
+        np.zeros(2, dtype=np.intp),
+        np.zeros(1, dtype=np.bool_),
+    )
+    if len(bounds.constant):
+        reach.constant[0] = bounds.constant[seed]
     count_in(bounds, reach, seed)
     return reach
 
@@ -115,13 +127,15 @@ def reachable(bounds: Bounds, reach: Reach, candidates: IntArray) -> IntArray:
     own_kind, room = reach.kind_and_size[0], bounds.max_group_size - reach.kind_and_size[1]
     if room <= 0:
         return candidates[:0]
-    if len(bounds.indptr) == 0 and len(bounds.kinds) == 0 and len(bounds.sizes) == 0:
+    if len(bounds.indptr) + len(bounds.kinds) + len(bounds.sizes) + len(bounds.constant) == 0:
         return candidates
     kept, n_kept = np.empty_like(candidates), 0
     for candidate in candidates:
         if len(bounds.indptr) and not reach.touched[candidate]:
             continue
         if len(bounds.sizes) and bounds.sizes[candidate] > room:
+            continue
+        if len(bounds.constant) and bounds.constant[candidate] != reach.constant[0]:
             continue
         if len(bounds.kinds):
             kind = bounds.kinds[candidate]

@@ -12,6 +12,7 @@ from coterie.statistics import ColumnSource, Evidence, GramSource, ManyTargets, 
 from coterie.values import FloatArray, IntArray
 
 IN_SAMPLE, HELD_OUT, RATIO, LINEAR, PENALISED = range(5)
+OURS = {NonLin, GenLin, Parsimony, Lin, ForAll}
 
 
 class Rule(NamedTuple):
@@ -39,6 +40,7 @@ class Sums(NamedTuple):
     deviations: FloatArray  # (C, T, B)
     batch_mean: FloatArray  # (C, B)
     batch_own: FloatArray  # (C, B)
+    apart: FloatArray  # (C, B), how far the batches lie from the mean of all rows
     weights: FloatArray  # (F,)
     typical_weight: float
     units_differ: bool
@@ -64,7 +66,9 @@ NO_COLUMNS = (
 
 
 def rule_of(criterion: Criterion) -> Rule | None:
-    """A criterion in numbers, if it is one of ours."""
+    """A criterion in numbers, if it is one of ours, and not one derived from these."""
+    if type(criterion) not in OURS:
+        return None
     match criterion:
         case NonLin(tolerance, held_out):
             return _rule(HELD_OUT if held_out else IN_SAMPLE, tolerance)
@@ -151,6 +155,7 @@ def about_columns(views: Sequence[SumEvidence]) -> tuple[Any, ...]:
         np.moveaxis(deviations, -1, 0),
         with_targets(lambda view: view.source.mean).T,
         with_targets(lambda view: view.source.own).T,
+        with_targets(lambda view: view.apart).T,
         first.weights,
     )
     numbers = (first.typical_weight, first.units_differ, first.as_candidate, first.signs)

@@ -20,6 +20,7 @@ from coterie.engines._engine import Carried, Counting
 from coterie.engines._folds import fold_rule
 from coterie.engines._places import Measured, Place, measured, places_of
 from coterie.engines._sizes import check_bytes, joined_blocks
+from coterie.threads import at_most
 
 # So many moments are added by one task, as Dask's own sums do it for arrays.
 SPLIT_EVERY = 4
@@ -121,12 +122,11 @@ def _threads_to_spare(n_tasks: int) -> Iterator[None]:
     from dask import threaded
     from dask.base import get_scheduler
     from dask.system import CPU_COUNT
-    from threadpoolctl import threadpool_limits
 
     # Workers of distributed are told by their nannies to have one thread each.
     if get_scheduler() not in (None, threaded.get):
         yield
         return
     n_threads = min(n_tasks, dask.config.get("num_workers", None) or CPU_COUNT)
-    with threadpool_limits(max(1, CPU_COUNT // n_threads), user_api="blas"):
+    with at_most(max(1, CPU_COUNT // n_threads)):
         yield

@@ -200,11 +200,6 @@ def oriented(partition: Partition) -> FloatArray:
     return signs
 
 
-def turned(columns: Any, signs: FloatArray) -> Any:
-    """Columns times 1 or -1 each."""
-    return columns @ sparse.diags_array(signs) if is_sparse(columns) else columns * signs
-
-
 def same_kind(values: Any, like: Any) -> Any:
     """Sparse values as a matrix or as an array, whichever the columns were."""
     if not is_sparse(values):

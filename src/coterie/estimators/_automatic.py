@@ -42,7 +42,7 @@ def automatic(
     def with_penalty(penalty: float) -> Automatic:
         return Automatic(*prepared.groupable.by(criterion_of(penalty)), penalty)
 
-    n_effective = prepared.seen.effective_number()
+    n_effective = prepared.effective_number()
     best = with_penalty(penalty)
     cost = lowest = _cost(prepared, best.partition, n_effective)
     worse = 0
@@ -62,9 +62,10 @@ def _cost(prepared: Prepared, partition: Partition, m: float) -> float:
 
     ``n log(residual / n) + d (log n + 2 log M) + 2 M log d`` for d aggregates of M columns in
     effect: each aggregate pays for being one of many, and each column for its choice among them.
-    Several targets share the choice and pay for the rest one by one, as much as each counts.
+    Several targets share the choice and pay for the rest one by one, as much as each counts. Groups
+    of constants take no part.
     """
-    n, d = prepared.seen.n, len(partition.groups)
+    n, d = prepared.seen.n, prepared.n_varying_groups(partition)
     if d > BELIEVABLE * n:
         return math.inf
     left = prepared.seen.left_by(partition)

@@ -26,7 +26,7 @@ from coterie.criteria import Criterion, ForAll, OnEnoughRows
 from coterie.devices import OnDevice, given_back, host, is_foreign, taken_in
 from coterie.doors import check_finite, check_table
 from coterie.engines import Carried, engine_of
-from coterie.estimators._aggregates import LinearAggregates, Scaling, oriented, same_kind, turned
+from coterie.estimators._aggregates import LinearAggregates, Scaling, oriented, same_kind
 from coterie.estimators._automatic import automatic
 from coterie.estimators._checks import (
     check_on_device,
@@ -69,9 +69,10 @@ from coterie.estimators._targets import Targets, check_no_gaps
 from coterie.fields import Layout, is_field, sample_dim_of, samples_first
 from coterie.files import Entry, text_of, write_whole
 from coterie.gathering import Asked
-from coterie.grouping import SEARCHES, Groupable, few_threads, groupable
+from coterie.grouping import SEARCHES, Groupable, groupable
 from coterie.search import Limits
 from coterie.statistics import RowSets
+from coterie.threads import few_threads
 from coterie.units import Units
 from coterie.values import FloatArray, Partition, Trace, is_sparse
 
@@ -174,7 +175,10 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         """Group the features of X and keep what transform needs."""
         check_in_memory(X, f"{type(self).__name__} looks at rows")
         self.__dict__.pop("_moments", None)
-        prepared = self._prepare(X, y, given)
+        self._fit_to(self._prepare(X, y, given))
+
+    def _fit_to(self, prepared: Prepared) -> None:
+        """Group, and keep what was found."""
         with few_threads(prepared.seen.is_light):
             self._keep(prepared, *self._grouped(prepared))
 
@@ -202,7 +206,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         """The tolerance, or the penalty that a word stands for."""
         if not isinstance(self.tolerance, str):
             return checked_number("tolerance", self.tolerance)
-        return checked_penalty(self.tolerance, prepared.seen)
+        return checked_penalty(self.tolerance, prepared)
 
     def _judging(self, prepared: Prepared, level: float) -> Criterion:
         """The criterion for all targets at a tolerance or at a penalty."""
@@ -287,7 +291,6 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         aggregation: Aggregation,
         gaps: bool,
         units: Units,
-        signs: FloatArray | None,
     ) -> Groupable:
         """The same columns, ready to be grouped as units."""
         if not isinstance(aggregation, LinearSum) or gaps:
@@ -296,8 +299,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
                 f"No tolerance gives n_groups={self.n_groups} with {kind}; complete columns with "
                 "aggregation='mean' or 'sum' can have any number."
             )
-        signed = columns if signs is None else turned(columns, signs)
-        return ready(signed, units=units, search="restart")
+        return ready(columns, units=units, search="restart")
 
     def _worked(self, targets: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray | None]:
         """Targets and weights as the questions see them."""

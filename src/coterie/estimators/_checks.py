@@ -16,6 +16,7 @@ from sklearn.utils import check_array
 from coterie.aggregations import AGGREGATIONS, Aggregation, Custom, LinearSum
 from coterie.criteria import PENALTIES
 from coterie.doors import counted
+from coterie.estimators._prepared import Prepared
 from coterie.estimators._seen import Seen
 from coterie.families import FAMILIES, NUMBERED_FAMILIES, Family
 from coterie.gathering import Means, half_the_memory
@@ -59,12 +60,13 @@ def check_rows_counted(seen: Seen) -> None:
         )
 
 
-def checked_penalty(word: str, seen: Seen) -> float:
+def checked_penalty(word: str, prepared: Prepared) -> float:
     """How many times what noise alone gives up a merge may give up, as a word asks.
 
     Each target may object to a merge, so that columns count once for each.
     """
     penalty = PENALTIES[checked_word("tolerance", word, PENALTIES, also=" or a number")]
+    seen = prepared.seen
     if seen.n < 4:
         came = (
             f"weights that sum to {seen.n:g}. Weights count rows: scale them accordingly."
@@ -75,8 +77,8 @@ def checked_penalty(word: str, seen: Seen) -> float:
             f"tolerance={word!r} estimates noise with n_samples - 3 degrees of freedom and got "
             f"{came}"
         )
-    n_effective = seen.effective_number() if word == "auto" else math.nan
-    return penalty(seen.n, seen.n_targets * seen.n_inputs, seen.n_targets * n_effective)
+    n_effective = prepared.effective_number() if word == "auto" else math.nan
+    return penalty(seen.n, seen.n_targets * prepared.n_varying, seen.n_targets * n_effective)
 
 
 def checked_importance(target_weights: object, n_targets: int) -> FloatArray:

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 
 from coterie.accumulating import Moments
@@ -29,9 +28,8 @@ from coterie.estimators._rows import Given
 from coterie.estimators._seen import SeenMoments
 from coterie.estimators._targets import Targets
 from coterie.estimators._targets_in import TargetsIn, check_scorable
-from coterie.grouping import Groupable, few_threads, groupable_from_sums
+from coterie.grouping import groupable_from_sums
 from coterie.statistics import RowSets, SummedColumns, location_of
-from coterie.units import Units
 from coterie.values import FloatArray
 
 
@@ -152,9 +150,7 @@ class MomentReducer(Reducer):
         return None
 
     def _learn_from(self, moments: Moments, *, named: bool = True, layout: Any = None) -> None:
-        prepared = self._prepare_from(moments, named=named, layout=layout)
-        with few_threads(prepared.seen.is_light):
-            self._keep(prepared, *self._grouped(prepared))
+        self._fit_to(self._prepare_from(moments, named=named, layout=layout))
 
     def _check_moments_suffice(self, rest: str = ": moments are not enough. Use fit.") -> LinearSum:
         """Raise where rows are needed, with the reason; else give the aggregation."""
@@ -198,7 +194,7 @@ class MomentReducer(Reducer):
             seen,
             importance[has_a_say],
             ready(columns, units=units, search=search),
-            partial(self._units_of_sums, ready, columns),
+            partial(ready, columns, search="restart"),
         )
 
     def _check_rows(self, moments: Moments) -> None:
@@ -233,11 +229,3 @@ class MomentReducer(Reducer):
         if self._scaling is not None:
             columns = columns.scaled(self._scaling.centre, self._scaling.spread)
         return columns, rows
-
-    def _units_of_sums(
-        self, ready: Any, columns: SummedColumns, units: Units, signs: FloatArray | None
-    ) -> Groupable:
-        """The same columns, ready to be grouped as units."""
-        if signs is not None:
-            columns = columns.summed(sparse.csr_array(sparse.diags_array(signs)))
-        return ready(columns, units=units, search="restart")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from coterie.estimators._rows import Rows
 from coterie.estimators._seen import Seen
 from coterie.estimators._targets import Targets
 from coterie.grouping import Groupable
-from coterie.units import Units
-from coterie.values import FloatArray, IntArray
+from coterie.values import FloatArray, IntArray, Partition
 
 Splits = list[tuple[IntArray, IntArray]]
 
@@ -31,5 +32,20 @@ class Prepared(NamedTuple):
     seen: Seen
     importance: FloatArray  # (n_targets,), how much each target counts
     groupable: Groupable
-    of_units: Callable[[Units, FloatArray | None], Groupable]
+    of_units: Callable[..., Groupable]  # the same columns, ready to be grouped as `units`
     least: FloatArray | None = None  # rows that a question must be asked of, if there are gaps
+
+    @property
+    def n_varying(self) -> int:
+        """Number of inputs that are not constant, and one at least."""
+        return max(1, int(np.count_nonzero(~np.isnan(self.groupable.relevance))))
+
+    def n_varying_groups(self, partition: Partition) -> int:
+        """Number of groups that are not of constants, and one at least."""
+        firsts = [members[0] for members in partition.groups]
+        return max(1, int(np.count_nonzero(~np.isnan(self.groupable.relevance[firsts]))))
+
+    def effective_number(self) -> float:
+        """How many candidates there are in effect."""
+        signs = self.groupable.turned is not None
+        return self.seen.effective_number(self.groupable.relevance, signs=signs)

@@ -24,7 +24,6 @@ from coterie.statistics import (
     ROWS,
     Accumulated,
     effective_number,
-    effective_number_in,
     effective_number_of,
     location_of,
     looked_at,
@@ -62,8 +61,8 @@ class Seen(Protocol):
     def is_light(self) -> bool:
         """Whether products of all columns are too small to be worth several threads."""
 
-    def effective_number(self) -> float:
-        """How many inputs there are in effect."""
+    def effective_number(self, relevance: FloatArray, *, signs: bool) -> float:
+        """How many candidates there are in effect, by the relevance of each input."""
 
     def centre_and_spread(self, number: int) -> tuple[float, float]:
         """Where a target lies."""
@@ -122,8 +121,9 @@ class SeenColumns:
     def is_light(self) -> bool:
         return is_light(self.columns)
 
-    def effective_number(self) -> float:
-        return effective_number(self.columns, self.weights)
+    def effective_number(self, relevance: FloatArray, *, signs: bool) -> float:
+        chosen, n_columns = looked_at(relevance), _n_varying(relevance)
+        return effective_number(self.columns[:, chosen], n_columns, self.weights, signs=signs)
 
     def centre_and_spread(self, number: int) -> tuple[float, float]:
         _, centre, spread = standardised(self.targets[:, [number]], weights=self.weights)
@@ -192,14 +192,15 @@ class SeenMoments:
     def is_light(self) -> bool:
         return True
 
-    def effective_number(self) -> float:
-        chosen = looked_at(self._scaled(self.first))
+    def effective_number(self, relevance: FloatArray, *, signs: bool) -> float:
+        chosen, n_columns = looked_at(relevance), _n_varying(relevance)
         if self.looked_at is not None and self.n > ROWS:
             some = self._scaled(self.looked_at)[:, chosen]
-            return effective_number_in(some, self.n_inputs)
+            return effective_number(some, n_columns, signs=signs)
         spread = location_of(self.parts).spread[: self.n_inputs]
         chosen = chosen[spread[chosen] > 0]
-        return effective_number_of(self.scatter[np.ix_(chosen, chosen)], self.n_inputs, self.n)
+        scatter = self.scatter[np.ix_(chosen, chosen)]
+        return effective_number_of(scatter, n_columns, self.n, signs=signs)
 
     def _scaled(self, rows: FloatArray) -> FloatArray:
         return rows if self.scaling is None else self.scaling.applied(rows)
@@ -227,3 +228,8 @@ class SeenMoments:
         of_targets = self.whole.targets - self.n * np.outer(gap[d:], gap[d:])
         scatter = np.block([[of_aggregates, with_targets], [with_targets.T, of_targets]])
         return residuals_in(scatter, self.n_targets)
+
+
+def _n_varying(relevance: FloatArray) -> int:
+    """Number of inputs that are not constant."""
+    return int(np.count_nonzero(~np.isnan(relevance)))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from coterie.criteria import Criterion
-from coterie.grouping import Groupable, MergeQuestion, sums_behind
+from coterie.grouping import Groupable, MergeQuestion
 from coterie.search import Limits, Reach
-from coterie.statistics import Evidence
 from coterie.units import Units
 from coterie.values import TRACE_DTYPE, FloatArray, Partition, Trace
 
@@ -30,7 +29,7 @@ class Sized(NamedTuple):
 def of_size(
     n_groups: int,
     groupable: Groupable,
-    of_units: Callable[[Units, FloatArray | None], Groupable],
+    of_units: Callable[..., Groupable],
     criterion_of: Callable[[float], Criterion],
 ) -> Sized:
     """The partition into so many groups.
@@ -43,7 +42,7 @@ def of_size(
     n_groups : int
     groupable : Groupable
     of_units : callable
-        Gives the same columns, times signs if there are any, ready to be grouped as units.
+        Gives the same columns, ready to be grouped as units.
     criterion_of : callable
         Gives the criterion of a tolerance.
     """
@@ -75,14 +74,14 @@ def of_size(
 def _merged(
     sized: Sized,
     n_groups: int,
-    of_units: Callable[[Units, FloatArray | None], Groupable],
+    of_units: Callable[..., Groupable],
     criterion: Criterion,
 ) -> Sized:
     """Merge the cheapest pair of groups until so many are left."""
     while len(sized.partition.groups) > n_groups:
         before = sized.partition
-        units = Units(before.groups)
-        pairs = of_units(units, before.signs)
+        units = Units(before.groups, before.signs)
+        pairs = of_units(units=units)
         opened, joined, price = _cheapest_pair(pairs, n_groups, criterion)
         together = Partition.of(
             [
@@ -90,21 +89,21 @@ def _merged(
                 np.concatenate([before.groups[opened], before.groups[joined]]),
             ]
         )
-        signs = _turned(before, pairs.evidence, opened, joined)
+        signs = _signs_of_both(before, pairs, opened, joined)
         trace = _told(sized.trace, before, together, int(units.firsts[joined]), opened, price)
         sized = Sized(Partition(together.groups, signs), trace, sized.tolerance)
     return sized
 
 
-def _turned(
-    before: Partition, evidence: Evidence[Any], opened: int, joined: int
+def _signs_of_both(
+    before: Partition, pairs: Groupable, opened: int, joined: int
 ) -> FloatArray | None:
     """The signs once a group has joined another, with a minus where they are opposed."""
-    sums = sums_behind(evidence)
-    if before.signs is None or sums is None:
+    if before.signs is None:
         return None
-    signs = before.signs.copy()
-    signs[before.groups[joined]] *= sums.signs_in_turn(np.array([opened, joined]))[1]
+    signs, turned = before.signs.copy(), pairs.signs_in_turn(np.array([opened, joined]))
+    for group, sign in zip((opened, joined), turned, strict=True):
+        signs[before.groups[group]] *= sign
     return signs
 
 

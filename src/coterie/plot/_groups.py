@@ -303,7 +303,7 @@ def plot_groups(
     >>> X, y = load_tecator(return_X_y=True)
     >>> ax = plot_groups(NonLinCFA().fit(X, y), X, positions=range(850, 1050, 2))
     >>> ax.get_title()
-    '100 features in 27 groups, 16 of them alone (grey)'
+    '100 features in 17 groups, 10 of them alone (grey)'
     """
     pyplot()
     drawn: Axes = GroupsDisplay.from_estimator(reducer, X, positions).plot(ax).ax_

@@ -168,7 +168,7 @@ class _Openings:
 
     def _may_ask(self, seeds: IntArray, others: IntArray) -> BoolArray:
         may_ask = seeds[:, None] != others
-        if self._limits.max_group_size is not None or self._limits.change_as_groups_grow:
+        if self._limits.exist:
             for row, seed in enumerate(seeds[:, None]):
                 reach = Reach(self._limits, self._question.n_features)
                 reach.count_in(seed)

@@ -41,10 +41,12 @@ def _one_group_at_a_time(
     decisions: list[Decision] = []
     free = np.arange(question.n_features)
     while len(free):
-        growth = _Growth(Group(question, limits, int(free[0])), free[1:], restart=restart)
-        free = growth.run()
+        seed, others = int(free[0]), free[1:]
+        growth = _Growth(Group(question, limits, seed), limits.alike(seed, others), restart=restart)
+        growth.run()
         decisions += growth.decisions
         groups.append(growth.group.members)
+        free = np.setdiff1d(others, growth.group.members, assume_unique=True)
     return outcome(groups, decisions)
 
 
@@ -55,17 +57,15 @@ class _Growth:
         self.group = group
         self.decisions: list[Decision] = []
         self._free = free  # whom the pass may still come to, or come to again
-        self._passed: list[IntArray] = []  # whom it will not
         self._restart = restart
         self._start = 0
         self._block = group.breadth
         self._links = 2
 
-    def run(self) -> IntArray:
-        """Grow; the features that stay free."""
+    def run(self) -> None:
+        """Grow."""
         while self._start < len(self._free) and self.group.room > 0:
             self._ask_a_block()
-        return np.concatenate([*self._passed, self._free])
 
     def _ask_a_block(self) -> None:
         asked = self._free[self._start : self._start + self._block]
@@ -109,7 +109,6 @@ class _Growth:
             self._free = np.delete(self._free, places)
             self._start = position - int(np.sum(places < position))
         else:
-            self._passed.append(np.delete(self._free[:position], places))
             self._free = self._free[position:]
 
     def _let_in_foreseen(self, links: IntArray) -> None:

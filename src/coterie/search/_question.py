@@ -71,12 +71,15 @@ class Limits:
         kind, and ALONE for those that go with nobody.
     sizes : ndarray of shape (n_features,) or None
         How many members each feature counts for.
+    constant : ndarray of shape (n_features,) or None
+        Which features do not vary; they share no group with those that do.
     """
 
     neighbours: sparse.csr_array | None = None
     max_group_size: int | None = None
     kinds: IntArray | None = None
     sizes: IntArray | None = None
+    constant: BoolArray | None = None
 
     def reordered(self, order: IntArray) -> Limits:
         """The same limits for features numbered in another order."""
@@ -86,7 +89,20 @@ class Limits:
             self.max_group_size,
             None if kinds is None else kinds[order],
             None if sizes is None else sizes[order],
+            None if self.constant is None else self.constant[order],
         )
+
+    def alike(self, seed: int, features: IntArray) -> IntArray:
+        """The features that vary, if the seed does; else those that do not either."""
+        if self.constant is None:
+            return features
+        return features[self.constant[features] == self.constant[seed]]
+
+    @property
+    def exist(self) -> bool:
+        """Whether there are any."""
+        is_limited = self.max_group_size is not None or self.constant is not None
+        return is_limited or self.change_as_groups_grow
 
     @property
     def change_as_groups_grow(self) -> bool:
@@ -124,9 +140,11 @@ class Reach:
         self._n_features = n_features
         self._touched = np.zeros(n_features if limits.neighbours is not None else 0, dtype=bool)
         self._kind = self._size = 0
+        self._member = -1
 
     def count_in(self, features: IntArray) -> None:
         """Let some features be in."""
+        self._member = int(features[0])
         self._size += self._limits.size(features)
         if self._limits.kinds is not None:
             kinds = self._limits.kinds[features]
@@ -146,6 +164,7 @@ class Reach:
         limits = self._limits
         if self.room <= 0:
             return candidates[:0]
+        candidates = limits.alike(self._member, candidates)
         if limits.neighbours is not None:
             candidates = candidates[self._touched[candidates]]
         if limits.kinds is not None:

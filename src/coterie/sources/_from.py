@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from coterie.accumulating import Moments, read_batch, told_bytes
 from coterie.devices import check_on_host
@@ -25,6 +24,7 @@ from coterie.sources._memory import Budget
 from coterie.sources._parquet import opened_parquet
 from coterie.sources._pieces import Opened, Piece, Wanted
 from coterie.sources._work import Work, begun
+from coterie.threads import few_threads
 
 # Products of a chunk: so many take less time than to read it.
 LIGHT = 1e9
@@ -126,7 +126,7 @@ def moments_from(
 def _few_threads(opened: Opened) -> AbstractContextManager[Any]:
     """One thread for products so small that waking others takes longer than they do."""
     is_light = opened.n_features is not None and opened.n_features**2 * opened.most_rows < LIGHT
-    return threadpool_limits(1, user_api="blas") if is_light else nullcontext()
+    return few_threads(is_light)
 
 
 def _shown(budget: Budget, n_folds: int | None) -> str:

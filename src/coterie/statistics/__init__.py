@@ -6,7 +6,6 @@ from coterie.statistics._columns import LARGE, SMALL, Standardised, available, m
 from coterie.statistics._effective import (
     ROWS,
     effective_number,
-    effective_number_in,
     effective_number_of,
     looked_at,
     places_looked_at,
@@ -14,7 +13,12 @@ from coterie.statistics._effective import (
 )
 from coterie.statistics._moments import BatchMoments
 from coterie.statistics._on_demand import ColumnSource
-from coterie.statistics._on_device import DeviceEvidence, DeviceSource, standardised_there
+from coterie.statistics._on_device import (
+    DeviceEvidence,
+    DeviceSource,
+    scatter_among,
+    standardised_there,
+)
 from coterie.statistics._pair_columns import PairColumns
 from coterie.statistics._pairs import COLLINEAR, ROUNDING, Evidence, PairMoments, where
 from coterie.statistics._rows import RowSets
@@ -26,6 +30,7 @@ from coterie.statistics._summed import (
     Location,
     SummedColumns,
     gram_in_order,
+    gram_turned,
     location_of,
     order_by_sums,
     scatter_within,
@@ -62,17 +67,18 @@ __all__ = [
     "SummedColumns",
     "available",
     "effective_number",
-    "effective_number_in",
     "effective_number_of",
     "gram_bytes",
     "gram_in_order",
     "gram_of_sparse",
+    "gram_turned",
     "location_of",
     "looked_at",
     "means",
     "moments_within",
     "order_by_sums",
     "places_looked_at",
+    "scatter_among",
     "scatter_within",
     "some_rows",
     "standardised",

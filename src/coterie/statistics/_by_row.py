@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie.statistics._columns import available
+from coterie.statistics._columns import available, means, standardised
 from coterie.statistics._pair_columns import PairColumns
 from coterie.statistics._pairs import BREADTH, RESTARTS, PairMoments, unless_constant
 from coterie.statistics._rows import RowSets
@@ -59,7 +59,17 @@ class RowEvidence:
         self._target = target[:, None]
         self._weights = np.ones((n_samples, 1)) if weights is None else weights[:, None]
         self._offset = np.zeros((n_samples, 1)) if offset is None else offset[:, None]
-        self._features, self._has = self._filled(columns)
+        standard = available(columns, self._weights[:, 0])
+        self._features, self._has = standard.values, ~np.isnan(columns)
+        self.spread = standard.spread
+
+    @property
+    def relevance(self) -> FloatArray:
+        """Squared correlation of each feature with the target; NaN for constants."""
+        weights = self._weights[:, 0]
+        target = standardised(self._target, weights=weights).values
+        r = means(self._features * target, weights)
+        return np.where(self.spread > 0, np.square(r), np.nan)
 
     def aimed_at(self, target: FloatArray) -> RowEvidence:
         """The same evidence about another target."""
@@ -115,7 +125,12 @@ class GapEvidence:
         self.restarts, self.breadth = by_row.restarts, by_row.breadth
         self.is_light = by_row.is_light
         self._by_row, self._rows = by_row, rows
-        self.alone, self.joined = by_row.alone, by_row.joined
+        self.alone, self.joined, self.spread = by_row.alone, by_row.joined, by_row.spread
+
+    @property
+    def relevance(self) -> FloatArray:
+        """Squared correlation of each feature with the target; NaN for constants."""
+        return self._by_row.relevance
 
     def pairs(self, group: RowGroup, candidates: IntArray) -> PairMoments:
         """Moments of the group with each candidate."""

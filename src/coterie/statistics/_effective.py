@@ -1,4 +1,4 @@
-"""How many columns there are in effect."""
+"""How many candidates there are in effect."""
 
 from __future__ import annotations
 
@@ -10,91 +10,125 @@ from numpy.typing import ArrayLike
 from coterie.statistics._columns import standardised
 from coterie.values import FloatArray, IntArray
 
-# Columns whose correlations are looked at, and rows; more would not change their mean square by
+# Columns whose contrasts are looked at, and rows; more would not change their mean square by
 # much.
 LOOKED_AT = 256
 ROWS = 1024
 # Sums of the same weights differ by less than this share of the whole, in whatever order.
 SAME = 1e-10
+# Of a column that is the mean of all but for this share of its variance, no contrast is left.
+COMMON = 1e-9
 
 
-def effective_number(columns: Any, weights: FloatArray | None = None) -> float:
-    """The number of independent columns that would be as correlated as these on average.
+def effective_number(
+    columns: Any,
+    n_columns: int | None = None,
+    weights: FloatArray | None = None,
+    *,
+    signs: bool = False,
+) -> float:
+    """The number of independent candidates that would be as correlated as these on average.
 
-    ``D^2 / sum of all r^2`` for D columns: D if none are correlated, 1 if all are the same. In
-    n rows even independent columns look correlated, so it stays below n. Of many columns only
-    some are looked at, evenly spread over an order that depends on their values alone; and
-    of many rows, some evenly spread ones.
+    Whether a candidate belongs to a group of all others is asked of its contrast: what is left of
+    it beside their mean. So the contrasts are counted, ``D^2 / sum of all r^2`` for D of them: D if
+    they are not correlated, however much the columns have in common; 1 if all columns are the
+    same. In n rows even independent contrasts look correlated, so it stays below n. Of many rows
+    only some are looked at, evenly spread.
 
     Parameters
     ----------
-    columns : ndarray or sparse array of shape (n_samples, n_columns)
+    columns : ndarray or sparse array of shape (n_samples, n_looked_at)
         NaN where there is no value, which counts as the mean of the column.
+    n_columns : int, optional
+        How many columns there are, of which these are some. Without it, these are all.
     weights : ndarray of shape (n_samples,), optional
         How many times each row counts.
+    signs : bool, default=False
+        Whether columns may be turned round before their mean is taken.
 
     Examples
     --------
+    Twenty columns, of which each is shared by four:
+
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> factors = rng.normal(size=(10_000, 4))
-    >>> round(effective_number(np.repeat(factors, 5, axis=1)))
+    >>> factors = rng.normal(size=(10_000, 5))
+    >>> round(effective_number(np.repeat(factors, 4, axis=1)))
     4
+
+    Twenty columns that have much in common, and each something of its own:
+
+    >>> alike = factors[:, :1] + 0.3 * rng.normal(size=(10_000, 20))
+    >>> round(effective_number(alike))
+    19
     """
-    n_columns = columns.shape[1]
-    chosen = looked_at(_first_two(columns))
     rows, weights = _some_rows(columns.shape[0], weights)
-    return effective_number_in(_dense(columns[rows][:, chosen]), n_columns, weights)
-
-
-def looked_at(first: FloatArray) -> IntArray:
-    """The columns to look at, by the first row and the first that is another one."""
-    return np.lexsort(first)[_spread_out(first.shape[1], LOOKED_AT)]
-
-
-def effective_number_in(
-    some: FloatArray, n_columns: int, weights: FloatArray | None = None
-) -> float:
-    """The effective number of so many columns, of which these are some, in some rows."""
-    values, _, spread = standardised(some, weights=weights)
+    values, _, spread = standardised(_dense(columns[rows]), weights=weights)
     values = values[:, spread > 0]
-    m = values.shape[1]
     share = 1 / len(values) if weights is None else (weights / weights.sum())[:, None]
-    squares = float(np.square(values.T @ (share * values)).sum())
-    return _effective(squares, m, n_columns)
+    squares = _contrasts(values.T @ (share * values), signs)
+    return _effective(squares, columns.shape[1] if n_columns is None else n_columns)
 
 
-def effective_number_of(scatter: FloatArray, n_columns: int, n: float) -> float:
+def looked_at(relevance: FloatArray) -> IntArray:
+    """The columns to look at: evenly spread over their order by relevance for the target.
+
+    That order depends neither on where columns stand, nor on their signs, nor on that of the rows,
+    and not on rounding either.
+
+    Parameters
+    ----------
+    relevance : ndarray of shape (n_columns,)
+        Squared correlations with the target; NaN for columns that do not vary.
+    """
+    varying = np.flatnonzero(~np.isnan(relevance))
+    order = np.argsort(relevance[varying].astype(np.float32), kind="stable")
+    return varying[order[_spread_out(len(varying), LOOKED_AT)]]
+
+
+def effective_number_of(
+    scatter: FloatArray, n_columns: int, n: float, *, signs: bool = False
+) -> float:
     """The effective number of so many columns, from the scatter of some that vary over n rows.
 
-    As it would look in the rows that are looked at, where these are fewer: there, columns that
+    As it would look in the rows that are looked at, where these are fewer: there, contrasts that
     have a correlation of r have one of r^2 + (1 - r^2)^2 / n on average.
     """
     spread = np.sqrt(np.diagonal(scatter))
-    squares = np.square(scatter / np.outer(spread, spread))
+    squares = _contrasts(scatter / np.outer(spread, spread), signs)
     if n > ROWS:
         n_seen = -(-n // -(-n // ROWS))
         squares += np.square(1 - np.minimum(squares, 1.0)) * (1 / (n_seen - 1) - 1 / (n - 1))
-    np.fill_diagonal(squares, 1.0)
-    return _effective(float(squares.sum()), len(squares), n_columns)
+        np.fill_diagonal(squares, 1.0)
+    return _effective(squares, n_columns)
 
 
-def _effective(squares: float, m: int, n_columns: int) -> float:
-    """The effective number, from all squared correlations of m columns added up."""
+def _contrasts(correlation: FloatArray, signs: bool) -> FloatArray:
+    """Squared correlations of what is left of columns beside the mean of all of them."""
+    if not len(correlation):
+        return correlation
+    turned = np.ones(len(correlation))
+    if signs:
+        # As seen from the column that has the most in common with the others.
+        turned = np.sign(correlation[np.square(correlation).sum(axis=0).argmax()])
+    with_mean = correlation @ turned / len(turned)
+    of_mean = with_mean @ turned / len(turned)
+    # Columns that add up to nothing have no mean to be left beside.
+    if of_mean > COMMON:
+        correlation = correlation - np.outer(with_mean, with_mean) / of_mean
+    own = np.diagonal(correlation)
+    left = own > COMMON
+    spread = np.sqrt(own[left])
+    return np.square(correlation[np.ix_(left, left)] / np.outer(spread, spread))
+
+
+def _effective(squares: FloatArray, n_columns: int) -> float:
+    """The effective number of so many columns, from squared correlations of some contrasts."""
+    m = len(squares)
     if m < 2:
         return 1.0
-    between_others = max(squares - m, 0.0) / (m * (m - 1))
+    between_others = max(float(squares.sum()) - m, 0.0) / (m * (m - 1))
     return n_columns / (1 + (n_columns - 1) * between_others)
-
-
-def _first_two(columns: Any) -> FloatArray:
-    """The first row, and the first that is another one."""
-    first = _dense(columns[[0]])
-    for number in range(1, columns.shape[0]):
-        row = _dense(columns[[number]])
-        if not np.array_equal(row, first):
-            return np.vstack([first, row])
-    return first
 
 
 def _dense(columns: Any) -> FloatArray:

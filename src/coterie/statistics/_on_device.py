@@ -11,7 +11,7 @@ from coterie.statistics._columns import CONSTANT, LARGE
 from coterie.statistics._rows import RowSets
 from coterie.statistics._sources import GramChain, GramSource
 from coterie.statistics._sums import SumEvidence
-from coterie.values import FloatArray, IntArray
+from coterie.values import FloatArray, IntArray, is_sparse
 
 # Columns of a block in a product of all pairs, of which those above the diagonal are spared.
 BLOCK = 1024
@@ -56,6 +56,27 @@ def standardised_there(columns: Any, weights: Any = None) -> Standard:
 
 def _means(values: Any, weights: Any) -> Any:
     return values.mean(axis=0) if weights is None else weights @ values / weights.sum()
+
+
+def scatter_among(columns: Any, weights: FloatArray | None, chosen: IntArray) -> FloatArray:
+    """Scatter of some columns with each other over all rows, wherever the columns lie.
+
+    Parameters
+    ----------
+    columns : ndarray, sparse array or array on a device, of shape (n_samples, n_columns)
+    weights : ndarray of shape (n_samples,) or None
+        How many times each row counts.
+    chosen : ndarray of shape (k,)
+    """
+    some = columns[:, chosen]
+    if is_sparse(some):
+        some = some.toarray()
+    if weights is not None and not isinstance(some, np.ndarray):
+        weights = some.moved(weights)
+    some = some.astype(np.float64)
+    centred = some - _means(some, weights)
+    counted = centred if weights is None else centred * weights[:, None]
+    return np.asarray(counted.T @ centred)
 
 
 class DeviceSource:

@@ -62,6 +62,14 @@ class Evidence(Protocol[State]):
     foresees: bool  # whether one answer can cover several groups, as SumEvidence has it
     is_light: bool  # whether its products are too small to be worth several threads
 
+    @property
+    def relevance(self) -> FloatArray:
+        """Squared correlation of each feature with the target; NaN for constants."""
+
+    @property
+    def spread(self) -> FloatArray:
+        """Spread of each feature, of shape (n_features,)."""
+
     def alone(self, feature: int) -> State:
         """The group of one feature."""
 

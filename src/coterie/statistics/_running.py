@@ -78,6 +78,7 @@ class RunningEvidence:
         self._aggregate = aggregate
         self._columns = columns
         self._features = features.values
+        self.spread = features.spread
         self._rows = rows
         self._count = rows.counts(len(columns))
         self._set_count = rows.total(self._count)
@@ -94,6 +95,12 @@ class RunningEvidence:
         aimed = copy(self)
         aimed._look_at(target)
         return aimed
+
+    @property
+    def relevance(self) -> FloatArray:
+        """Squared correlation of each feature with the target over all rows; NaN for constants."""
+        r = means(self._features * self._target, self._rows.weights)
+        return np.where(self.spread > 0, np.square(r), np.nan)
 
     def _scatter(self, columns: FloatArray, vector: FloatArray) -> FloatArray:
         """Scatter of each column with a vector of shape (n_samples, 1), in each set."""

@@ -66,6 +66,14 @@ class SummedColumns:
         combined = weights if self.combined is None else weights @ self.combined
         return replace(self, combined=sparse.csr_array(combined))
 
+    def scatter_among(self, columns: IntArray) -> FloatArray:
+        """Scatter of some columns with each other over all rows."""
+        scatter = scatter_within(together(self.parts))
+        if self.combined is None:
+            return scatter[np.ix_(columns, columns)]
+        some = self.combined[columns]
+        return np.asarray(some @ (some @ scatter).T)
+
     def pooled(self) -> SummedColumns:
         """The same, all rows in one batch."""
         return replace(self, parts=(together(self.parts),))
@@ -185,6 +193,13 @@ def _multiply(scatter: FloatArray, factors: FloatArray) -> None:
         scatter[strip] *= np.outer(factors[strip], factors)
 
 
+def gram_turned(source: GramSource, signs: FloatArray) -> GramSource:
+    """The same scatters, of the features times 1 or -1 each."""
+    signs = np.append(signs, np.ones(source.n_targets))
+    scatters = source.scatters * signs[:, None] * signs
+    return GramSource(source.rows, source.count, source.mean * signs, scatters, source.n_targets)
+
+
 def gram_in_order(source: GramSource, order: IntArray) -> GramSource:
     """The same scatters, of the features in another order."""
     targets = np.arange(len(order), source.mean.shape[1])
@@ -218,7 +233,7 @@ def order_by_sums(
     starts = np.flatnonzero((sorted_keys[:, 1:] != sorted_keys[:, :-1]).any(axis=0)) + 1
     runs = np.split(order, starts)
     sets = [copies for run in runs for copies in _copies_among(source, run)]
-    numbers = np.repeat(np.arange(len(sets)), [len(copies) for copies in sets])
+    numbers = np.repeat(1 + np.arange(len(sets)), [len(copies) for copies in sets])
     return np.concatenate(sets), numbers
 
 

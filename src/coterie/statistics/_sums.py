@@ -94,6 +94,8 @@ class SumEvidence:
         What counts as 1 in a group that begins with a constant.
     units_differ : bool
         Whether some weights are next to nothing beside others.
+    apart : ndarray of shape (n_batches, n_columns)
+        How far the batches lie from the mean of all rows, times the root of their counts.
     """
 
     def __init__(self, source: Source, weights: FloatArray, *, signs: bool = False) -> None:
@@ -122,6 +124,27 @@ class SumEvidence:
         self.columns = np.stack([set_mean, own, with_target])[..., None, :]
         self.units_differ = not _all_alike(weights)
         self.typical_weight = _typical(weights)
+        self.apart = off_centre(count, mean)
+
+    @property
+    def relevance(self) -> FloatArray:
+        """Squared correlation of each feature with the target over all rows; NaN for constants."""
+        features = slice(self.as_candidate, self.as_candidate + self.n_features)
+        target = self.apart[:, [self._target]]
+        with_target = self.source.with_target.sum(axis=0) + (self.apart * target).sum(axis=0)
+        own = np.asarray(self.source.own.sum(axis=0) + np.square(self.apart).sum(axis=0))
+        scatter = np.square(np.asarray(with_target))[features]
+        varies = (own[features] > 0) & (np.asarray(self.weights) > 0)
+        return np.divide(
+            scatter, own[features] * own[self._target], where=varies, out=_no_value(scatter)
+        )
+
+    @property
+    def spread(self) -> FloatArray:
+        """Spread of what each feature contributes to a sum."""
+        own = self.source.own.sum(axis=0) + np.square(self.apart).sum(axis=0)
+        own = np.asarray(own)[: self.n_features] / float(self.source.count.sum())
+        return np.asarray(self.weights) * np.sqrt(np.maximum(own, 0.0))
 
     def _weights_in(self, unit: FloatArray, features: IntArray) -> FloatArray:
         """Weights of features in units of each unit, (len(unit), len(features))."""
@@ -165,7 +188,7 @@ class SumEvidence:
         group = self._in_units_of(group, features)
         weights = self._weights_in(group.unit, features)[0]
         if self.signs:
-            weights = weights * signs_of(self.source.against(group.total, features))
+            weights = weights * self._signs_with(group, features)
         links = self.source.chain(group.total, features, weights)
         added = weights**2 * np.take(self.source.own, features, axis=1)
         shifts = weights * np.take(self.source.mean, features, axis=1)
@@ -175,6 +198,13 @@ class SumEvidence:
             group.parts + np.cumsum(added, axis=1),
         )
         return SumChain(links, mean_own_parts, group.unit)
+
+    def _signs_with(self, group: SumGroup, features: IntArray) -> FloatArray:
+        """1 or -1 for each of some features, as they would join a group."""
+        scatter = self.source.against(group.total, features)
+        left = off_centre(self.source.count, group.mean)
+        between = left * np.take(self.apart, features, axis=1)
+        return signs_of(scatter + between)
 
     def pairs(self, group: SumGroup, candidates: IntArray) -> PairMoments:
         """Moments of the group with each candidate."""
@@ -200,14 +230,21 @@ class SumEvidence:
         return self._pairs_seen(SumsSeen(mean, own, own, rows, unit), seen, candidates)
 
     def _pairs_seen(self, sums: SumsSeen, seen: IntArray, candidates: IntArray) -> PairMoments:
-        signs = signs_of(sums.rows[..., : len(candidates)]) if self.signs else None
-        return self._pairs(self._within_sets(sums, seen), candidates, signs)
+        return self._pairs(self._within_sets(sums, seen), candidates, self._signs(sums, candidates))
+
+    def _signs(self, sums: SumsSeen, candidates: IntArray) -> FloatArray | None:
+        """1 or -1 for each candidate of each sum, of shape (k, m), where signs are allowed."""
+        if not self.signs:
+            return None
+        left = off_centre(self.source.count, sums.mean)[..., None]
+        between = left * np.take(self.apart, candidates, axis=1)[:, None]
+        return signs_of(sums.rows[..., : len(candidates)] + between)
 
     def signs_in_turn(self, members: IntArray) -> FloatArray:
         """1 or -1 for features that joined a group in this order."""
         signs, group = np.ones(len(members)), self.alone(int(members[0]))
         for place, member in enumerate(members[1:, None], start=1):
-            signs[place] = signs_of(self.source.against(group.total, member))[0]
+            signs[place] = self._signs_with(group, member)[0]
             group = self.joined(group, member)
         return signs
 
@@ -261,8 +298,10 @@ class SumEvidence:
         contributed = slice(m) if self.as_candidate == 0 else slice(m, -1)
         with_contributed = sums.rows if self.as_candidate == 0 else sums.rows[..., m:]
         weights = self._weights_in(sums.unit, candidates)
+        v, uv, vy = mean[..., :m], sums.rows[..., :m], with_target[..., :m]
         if signs is not None:
-            weights = weights * signs
+            # A candidate that joins with a minus is one that is turned round.
+            weights, v, uv, vy = (each * signs for each in (weights, v, uv, vy))
         added = weights**2 * own[..., contributed]
         merged = uu + added + 2 * weights * with_contributed
         shift = weights * mean[..., contributed]
@@ -270,23 +309,35 @@ class SumEvidence:
         return PairMoments(
             n=n,
             u=sums.u,
-            v=mean[..., :m],
+            v=v,
             w=sums.u + shift,
             y=mean[..., -1:],
             uu=uu,
             vv=own[..., :m],
             ww=without_rounding(merged, uu + added + w_left),
             yy=own[..., -1:],
-            uv=sums.rows[..., :m],
+            uv=uv,
             uy=sums.uy,
-            vy=with_target[..., :m],
+            vy=vy,
             wy=sums.uy + weights * with_target[..., contributed],
         )
+
+
+def off_centre(count: FloatArray, mean: FloatArray) -> FloatArray:
+    """How far each batch lies from the mean of all rows, times the root of its count.
+
+    Products of these, added up, are what the scatter over all rows has beyond that within batches.
+    """
+    return np.sqrt(count) * (mean - (count * mean).sum(axis=0) / count.sum())
 
 
 def signs_of(scatter: FloatArray) -> FloatArray:
     """-1 where the scatter, added up over the batches (the first axis), is negative, else 1."""
     return np.where(scatter.sum(axis=0) < 0, -1.0, 1.0)
+
+
+def _no_value(like: FloatArray) -> FloatArray:
+    return np.full(like.shape, np.nan)
 
 
 def _typical(weights: FloatArray) -> float:

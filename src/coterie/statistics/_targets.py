@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from coterie.values import IntArray
+import numpy as np
+
+from coterie.values import FloatArray, IntArray
 
 
 class ManyTargets:
@@ -25,6 +27,16 @@ class ManyTargets:
         self.restarts, self.breadth = first.restarts, first.breadth
         self.foresees = first.foresees
         self.alone, self.joined = first.alone, first.joined
+
+    @property
+    def relevance(self) -> FloatArray:
+        """Squared correlations of each feature with all targets, added up; NaN for constants."""
+        return np.sum([view.relevance for view in self.views], axis=0)
+
+    @property
+    def spread(self) -> FloatArray:
+        """Spread of each feature."""
+        return self.views[0].spread
 
     def pairs(self, group: Any, candidates: IntArray) -> list[Any]:
         """What each target has to do with the group and each candidate."""

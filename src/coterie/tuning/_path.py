@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.parallel import delayed
-from threadpoolctl import threadpool_limits
 
 from coterie.estimators import GenLinCFA, NonLinCFA
 from coterie.estimators._base import NOTHING, Reducer
@@ -22,6 +21,7 @@ from coterie.estimators._rows import Given
 from coterie.estimators._splits import checked_cv
 from coterie.fields import rows_first
 from coterie.progress import Tell, followed, in_parallel
+from coterie.threads import few_threads
 from coterie.tuning._models import fitted_model, plain_model
 from coterie.values import FloatArray, IntArray, Partition, trace_of
 
@@ -131,7 +131,7 @@ class Training(NamedTuple):
         known: dict[bytes, float] = {}
         scores = []
         # Models that are small take longer on several threads.
-        with threadpool_limits(1 if self.prepared.seen.is_light else None):
+        with few_threads(self.prepared.seen.is_light):
             for partition in partitions:
                 key = partition.labels.tobytes() + np.asarray(partition.signs, float).tobytes()
                 if key not in known:
