@@ -113,6 +113,7 @@ MAY_IMPORT = {
         "saving",
         "studies",
         "tuning",
+        "values",
     },
 }
 

@@ -239,7 +239,10 @@ def test_functions_may_change_how_many_columns_there_are(problem, there_and_back
 @pytest.mark.parametrize("kind", [GenLinCFA, GenLinCFACV])
 def test_families_come_back(problem, there_and_back, family, kind):
     X, y = problem
-    reducer = kind(family=family, curvature="null").fit(X, np.exp(y / 10))
+    reducer = kind(family=family, curvature="null")
+    if kind is GenLinCFA:
+        reducer.set_params(tolerance=0.9)
+    reducer.fit(X, np.exp(y / 10))
     loaded = there_and_back(reducer)
     if isinstance(family, Family):
         mean = np.array([0.5, 2.0])
@@ -364,7 +367,7 @@ def test_fields_that_json_cannot_hold_are_refused(rng, tmp_path):
     odd = field.assign_attrs(history=object())
     with pytest.raises(TypeError, match=r"^Attribute 'history' of Variable 'sst' is of kind objec"):
         NonLinCFA().fit(odd, y).save(path)
-    stacked = field.fillna(0).stack(cell=("lat", "lon"))
+    stacked = field.dropna("lat").stack(cell=("lat", "lon"))
     with pytest.raises(TypeError, match=r"^Coordinate 'cell' is of kind MultiIndex, which JSON"):
         NonLinCFA().fit(stacked, y).save(path)
     assert not path.exists()
@@ -609,7 +612,7 @@ def documents(tmp_path_factory):
         NonLinCFA(np.inf, aggregation="max", missing="pairwise").fit(X, y),
         NonLinCFA(0.1, aggregation=spread, cv=[(range(30), range(30, 60))]).fit(X, y),
         GenLinCFA(family="bernoulli", signs=True).fit(X, np.where(y > 0, "b", "a")),
-        GenLinCFA(family=negative_binomial(0.5), curvature="null").fit(X, np.exp(y / 10)),
+        GenLinCFA(0.9, family=negative_binomial(0.5), curvature="null").fit(X, np.exp(y / 10)),
         NonLinCFACV(n_tolerances=3, inputs=half).fit(X, y),
         LinCFA(aggregation="principal").fit(X, y),
         NonLinCFA(0.2).fit(field, field.fillna(0).sum(("lat", "lon")).values),

@@ -8,7 +8,7 @@ import sklearn  # noqa: F401
 
 from coterie import datasets, families, plot, theory
 from coterie.accumulating import Moments
-from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
+from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA, normalised_weights
 from coterie.exporting import to_onnx
 from coterie.fields import field_to_graph
 from coterie.inspection import summarise, write_report
@@ -18,10 +18,12 @@ from coterie.saving import load
 from coterie.sources import moments_from
 from coterie.studies import compare, study
 from coterie.tuning import GenLinCFACV, NonLinCFACV, tolerance_path
+from coterie.values import FitWarning
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "FitWarning",
     "GenLinCFA",
     "GenLinCFACV",
     "LinCFA",
@@ -37,6 +39,7 @@ __all__ = [
     "field_to_graph",
     "load",
     "moments_from",
+    "normalised_weights",
     "plot",
     "stability",
     "study",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
@@ -18,7 +19,7 @@ from coterie.estimators._checks import checked_word
 from coterie.estimators._elsewhere import check_rows_here
 from coterie.fields import rows_first
 from coterie.progress import Tell, followed, in_parallel
-from coterie.values import FloatArray, IntArray
+from coterie.values import FitWarning, FloatArray, IntArray
 
 # Beyond this a matrix of all pairs takes most of a gigabyte, and soon all memory there is.
 MOST_INPUTS = 10_000
@@ -225,7 +226,10 @@ def stability(
 def _learned_again(estimator: Any, X: Any, target: Any, weights: Any, rows: IntArray) -> IntArray:
     """The groups that one resample gives."""
     known = None if weights is None else weights[rows]
-    return _learned(estimator, _safe_indexing(X, rows), target[rows], known)
+    with warnings.catch_warnings():
+        # What there is to say was said of all rows.
+        warnings.simplefilter("ignore", FitWarning)
+        return _learned(estimator, _safe_indexing(X, rows), target[rows], known)
 
 
 def _learned(estimator: Any, X: Any, y: Any, weights: Any = None) -> IntArray:

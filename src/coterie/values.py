@@ -20,6 +20,27 @@ def is_sparse(columns: Any) -> bool:
     return bool(sparse.issparse(columns))
 
 
+class FitWarning(UserWarning):
+    """What a fit found that its user may not expect, and what to do about it.
+
+    Constants that stay apart, more groups than a model can use, columns of different units in one
+    mean, whole numbers that look like classes. It is a category of its own, to be silenced or
+    turned into an error by those who know.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from coterie import FitWarning, NonLinCFA
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.column_stack([rng.normal(size=(50, 2)), np.ones(50)])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", FitWarning)
+    ...     NonLinCFA(0.5).fit(X, X[:, 0] + rng.normal(size=50)).labels_
+    array([0, 0, 1])
+    """
+
+
 class Verdict(NamedTuple):
     """Price and allowance of each of m candidates for joining one group.
 

@@ -62,6 +62,7 @@ def test_means_and_scatter_are_those_of_all_rows(data):
     assert moments.n_folds == 0
 
 
+@pytest.mark.filterwarnings("ignore:Columns .* share a group:coterie.FitWarning")
 @given(st.permutations(range(4)), st.integers(0, 2**31), st.booleans())
 def test_any_order_of_merging_gives_the_same(order, seed, has_folds):
     rng = np.random.default_rng(seed)

@@ -7,6 +7,9 @@ from sklearn.model_selection import KFold
 
 from coterie import Moments, NonLinCFA
 
+# Columns are of all magnitudes here, and some do not vary.
+pytestmark = pytest.mark.filterwarnings("ignore::coterie.FitWarning")
+
 
 def made(seed, *, constant_target):
     """A problem in mixed units; one column is constant in all training rows of a fold."""

@@ -169,6 +169,7 @@ def test_bad_columns_are_named():
 
 
 @pytest.mark.usefixtures("elsewhere")
+@pytest.mark.filterwarnings("ignore:X is constant:coterie.FitWarning")
 def test_columns_that_do_not_vary_and_copies_are_no_trouble():
     odd = X.copy()
     odd[:, 4], odd[:, 9] = 2.5, odd[:, 8]

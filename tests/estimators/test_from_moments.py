@@ -17,6 +17,9 @@ from coterie import GenLinCFA, LinCFA, Moments, MutualCFA, NonLinCFA, NonLinCFAC
 from coterie.datasets import make_groups
 from coterie.estimators._residuals import residuals, residuals_in
 
+# Columns are of all magnitudes here, and some do not vary.
+pytestmark = pytest.mark.filterwarnings("ignore::coterie.FitWarning")
+
 
 def moments_of(X, y, weights=None, n_folds=0, cuts=4, n_expected=None):
     fold = np.empty(len(X), dtype=int)

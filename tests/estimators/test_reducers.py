@@ -50,6 +50,8 @@ LEFT_OUT = [
 ]
 
 
+# Its targets look like classes.
+@pytest.mark.filterwarnings("ignore::coterie.FitWarning")
 @parametrize_with_checks(
     [
         NonLinCFA(),
@@ -69,6 +71,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.filterwarnings("ignore::coterie.FitWarning")
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names", "ignore:X has feature")
 @pytest.mark.parametrize("reducer", REDUCERS)
 @pytest.mark.parametrize("check", LEFT_OUT, ids=lambda check: check.__name__)

@@ -57,6 +57,7 @@ from coterie.estimators._names import (
     made_unique,
     output_is_set,
 )
+from coterie.estimators._notices import warn_of_classes, warn_of_fit
 from coterie.estimators._prepared import Data, Prepared, Splits
 from coterie.estimators._rows import Given, Rows, checked_rows, enough_rows
 from coterie.estimators._saved import document_of
@@ -138,6 +139,8 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
     # What only some parameters find, so that an earlier fit must not leave it behind.
     _found: tuple[str, ...] = ("penalty_", "tolerance_")
     _takes_several_targets: bool = True
+    # What the rows are needed for, where moments of the columns are not enough.
+    _reason_for_rows: str = ""
     # Whether an automatic tolerance asks what all groups are worth together.
     _checks_all_groups: bool = True
     # Attributes that are kinds of ours, and are pickled as the arrays they are made of.
@@ -160,6 +163,11 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         """Whether questions need the columns themselves, and not only their moments."""
         return False
 
+    @property
+    def _takes_numbers(self) -> bool:
+        """Whether whole numbers are regressed on, where they could be meant as classes."""
+        return False
+
     def _splits(self, X: Any, y: Any, targets: Targets, rows: Rows) -> Splits | None:
         """The splits on which prices are scored; None for all rows."""
         return None
@@ -176,11 +184,16 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         check_in_memory(X, f"{type(self).__name__} looks at rows")
         self.__dict__.pop("_moments", None)
         self._fit_to(self._prepare(X, y, given))
+        if self._takes_numbers:
+            warn_of_classes(host(y), type(self).__name__)
 
     def _fit_to(self, prepared: Prepared) -> None:
-        """Group, and keep what was found."""
+        """Group, keep what was found, and say what there is to say about it."""
         with few_threads(prepared.seen.is_light):
-            self._keep(prepared, *self._grouped(prepared))
+            partition, trace = self._grouped(prepared)
+            self._keep(prepared, partition, trace)
+        names = partial(self._input_names, len(self.labels_))
+        warn_of_fit(prepared, partition, names, is_sized=self.n_groups is not None)
 
     def _grouped(self, prepared: Prepared) -> tuple[Partition, Trace]:
         """The partition that the parameters ask for, by size, by a word, or by a number."""
@@ -374,7 +387,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
     def _why_rows(self, aggregation: Aggregation) -> str | None:
         """What needs the rows themselves, and not only sums of their products, if anything."""
         if self._by_row:
-            return "bound='fitted' fits models to rows"
+            return self._reason_for_rows
         if not isinstance(aggregation, LinearSum):
             return f"aggregation='{aggregation.name}' looks at the rows of each group"
         if self.inputs is not None:

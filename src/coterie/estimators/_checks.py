@@ -116,6 +116,23 @@ def checked_curvature(at: object) -> str | float:
     return checked_number("curvature", at, positive=True)
 
 
+def check_bound(bound: object, curvature: object, tolerance: object) -> None:
+    """Raise where bound or curvature is unknown, or has no effect."""
+    checked_word("bound", bound, ["general", "bivariate", "fitted"])
+    at = checked_curvature(curvature)
+    if isinstance(tolerance, str) and bound == "bivariate":
+        raise ValueError(
+            f"bound='bivariate' has no effect with tolerance={tolerance!r}, which takes the "
+            "deviance from covariances: give a number as tolerance, or leave bound='general'."
+        )
+    if at != "zero" and (isinstance(tolerance, str) or bound == "fitted"):
+        what = "bound='fitted'" if bound == "fitted" else f"tolerance={tolerance!r}"
+        raise ValueError(
+            f"curvature={curvature!r} has no effect with {what}: it belongs to the paper's bounds, "
+            "for a tolerance that is a number. Leave curvature='zero'."
+        )
+
+
 def checked_aggregation(aggregation: object) -> Aggregation:
     """The aggregation that a word names, or that a function is."""
     if callable(aggregation):

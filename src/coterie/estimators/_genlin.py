@@ -17,10 +17,10 @@ from coterie.criteria import (
 )
 from coterie.estimators._base import SearchName
 from coterie.estimators._checks import (
+    check_bound,
     check_rows_counted,
     checked_curvature,
     checked_family,
-    checked_word,
 )
 from coterie.estimators._from_moments import MomentReducer
 from coterie.estimators._prepared import Prepared
@@ -61,8 +61,8 @@ class GenLinCFA(MomentReducer):
         Second derivative of the family's cumulant function: at zero, as in the paper; at the
         model that knows only the mean of y, which suits rare classes and large counts, and is
         the only one for families without a curvature at zero (gamma, inverse Gaussian, negative
-        binomial); or a number. Needed by the paper's bounds, so only for a tolerance that is a
-        number.
+        binomial); or a number. It belongs to the paper's bounds: with a word for a tolerance, or
+        with fitted models, all but "zero" is refused.
     bound : {"general", "bivariate", "fitted"}, default="general"
         "general" and "bivariate": the rule of Algorithm 2 or that of Appendix B of the paper, for a
         tolerance that is a number; a word takes an approximation of the deviance from covariances
@@ -223,6 +223,8 @@ class GenLinCFA(MomentReducer):
             of a column, or a list of names, and likewise `sample_weight`.
         sample_weight : array-like of shape (n_samples,), optional
             How many times each row counts: 0 as if it were not there, 2 as if it were there twice.
+            So all weights times 1,000 are 1,000 times the evidence, and fewer merges; for weights
+            that only compare rows, see :func:`coterie.normalised_weights`.
         offset : array-like of shape (n_samples,), optional
             What is known of the linear predictor, with a coefficient of 1. For a tolerance that
             is a word, or for ``bound="fitted"``.
@@ -232,18 +234,22 @@ class GenLinCFA(MomentReducer):
         self._learn(X, y, Given(sample_weight, offset=offset, exposure=exposure))
         return self
 
+    _reason_for_rows = "bound='fitted' fits models to rows"
+
     @property
     def _by_row(self) -> bool:
         return self.bound == "fitted"
 
+    @property
+    def _takes_numbers(self) -> bool:
+        return checked_family(self.family).name == "gaussian"
+
     def _targets(self, y: Any) -> Targets:
-        checked_word("bound", self.bound, ["general", "bivariate", "fitted"])
-        checked_curvature(self.curvature)
+        check_bound(self.bound, self.curvature, self.tolerance)
         return family_targets(y, checked_family(self.family))
 
     def _targets_in(self, moments: Moments) -> TargetsIn:
-        checked_word("bound", self.bound, ["general", "bivariate", "fitted"])
-        checked_curvature(self.curvature)
+        check_bound(self.bound, self.curvature, self.tolerance)
         return family_targets_in(moments, checked_family(self.family))
 
     def _worked(self, targets: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray | None]:

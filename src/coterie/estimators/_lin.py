@@ -150,6 +150,8 @@ class LinCFA(MomentReducer):
             `sample_weight`.
         sample_weight : array-like of shape (n_samples,), optional
             How many times each row counts: 0 as if it were not there, 2 as if it were there twice.
+            So all weights times 1,000 are 1,000 times the evidence, and fewer merges; for weights
+            that only compare rows, see :func:`coterie.normalised_weights`.
         """
         self._learn(X, y, Given(sample_weight))
         return self

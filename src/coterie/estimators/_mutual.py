@@ -111,6 +111,7 @@ class MutualCFA(Reducer):
 
     # One test for each merge is all there is: no line tells what all groups are worth together.
     _checks_all_groups = False
+    _reason_for_rows = "MutualCFA counts rows"
     signs = False
     engine = "auto"
     memory = None
@@ -158,6 +159,8 @@ class MutualCFA(Reducer):
             Numbers, or labels. Numbers of at most ten values are taken for classes.
         sample_weight : array-like of shape (n_samples,), optional
             How many times each row counts: 0 as if it were not there, 2 as if it were there twice.
+            So all weights times 1,000 are 1,000 times the evidence, and fewer merges; for weights
+            that only compare rows, see :func:`coterie.normalised_weights`.
         """
         self._learn(X, y, Given(sample_weight))
         return self

@@ -71,8 +71,9 @@ class NonLinCFA(MomentReducer):
         Whether to standardise the inputs on the training rows first, so that metres and
         kelvins can be averaged.
     signs : bool, default=False
-        Whether a candidate that is anti-correlated with a group joins it with a minus, as in
-        ``mean(a, -b)``. For "mean" and "sum".
+        Whether a candidate that is anti-correlated with a group, over all rows, joins it with a
+        minus, as in ``mean(a, -b)``. Turning columns round then changes signs and nothing else.
+        For "mean" and "sum".
     groups : list of lists of columns or None, default=None
         Groups to begin with, by name or number of the inputs. They may grow and merge, but are
         not split. For "mean" and "sum".
@@ -198,6 +199,8 @@ class NonLinCFA(MomentReducer):
             or a list of names, and likewise `sample_weight`.
         sample_weight : array-like of shape (n_samples,), optional
             How many times each row counts: 0 as if it were not there, 2 as if it were there twice.
+            So all weights times 1,000 are 1,000 times the evidence, and fewer merges; for weights
+            that only compare rows, see :func:`coterie.normalised_weights`.
         groups : array-like of shape (n_samples,), optional
             Groups of rows, for a `cv` such as ``GroupKFold``.
         """
@@ -227,6 +230,10 @@ class NonLinCFA(MomentReducer):
         if not (isinstance(self.cv, str) and self.cv == "auto"):
             return self.cv
         return None if isinstance(self.tolerance, str) else 5
+
+    @property
+    def _takes_numbers(self) -> bool:
+        return True
 
     def _targets(self, y: Any) -> Targets:
         return numbers_or_classes(y, "NonLinCFA")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -92,6 +92,48 @@ def _checked_numbers(
         bad = np.flatnonzero(~np.isfinite(numbers)).tolist()
         raise ValueError(f"{name} has NaN or infinity in {counted('row', bad)}.")
     return numbers
+
+
+def normalised_weights(
+    sample_weight: Any, total: Literal["rows", "effective"] = "rows"
+) -> FloatArray:
+    """Weights that only compare rows, as weights that count rows.
+
+    Reducers take ``sample_weight`` as counts: 1,000 times the weights are 1,000 times the rows,
+    with that much more evidence against each merge. Weights that say only how rows compare (shares
+    of a population, precisions) have no such scale; this gives them one.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,)
+        0 or more.
+    total : {"rows", "effective"}, default="rows"
+        What they shall sum to: the number of rows whose weight is not 0; or the number of rows of
+        equal weights that tell as much, ``(sum of w)^2 / sum of w^2``, which is less where weights
+        are unequal.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from coterie import normalised_weights
+    >>> normalised_weights([1000, 2000, 0, 3000]).tolist()
+    [0.5, 1.0, 0.0, 1.5]
+    >>> normalised_weights([1, 1, 1, 5], total="effective").sum().round(2)
+    np.float64(2.29)
+    """
+    if total not in ("rows", "effective"):
+        raise ValueError(f"total must be one of 'rows', 'effective', got {total!r}.")
+    if sample_weight is None:
+        raise TypeError("sample_weight must list numbers, got None.")
+    weights = checked_weights(sample_weight, len(np.asarray(sample_weight)))
+    assert weights is not None
+    # Divided first, so that squares stay within the floats.
+    shares = weights / weights.sum()
+    wanted = np.count_nonzero(shares) if total == "rows" else 1 / np.square(shares).sum()
+    return shares * wanted
 
 
 def checked_weights(sample_weight: Any, n_samples: int) -> FloatArray | None:

@@ -17,6 +17,12 @@ from coterie.values import FloatArray, IntArray
 
 # Fewer labels than this may all be different.
 FEW_LABELS = 10
+# More different whole numbers than this are hardly the numbers of classes,
+MOST_CODES = 10
+# and a class that is rarer than this is more likely a large count,
+RAREST_CODE = 0.02
+# as are all others where nearly all are 0.
+COMMONEST_ZERO = 0.9
 
 
 class Targets(NamedTuple):
@@ -162,3 +168,26 @@ def family_targets(y: Any, family: Family) -> Targets:
             f"{_rows(~allowed.all(axis=1))}."
         )
     return Targets(targets)
+
+
+def look_like_classes(y: Any) -> int:
+    """How many classes a target of whole numbers seems to have; 0 where they are numbers.
+
+    Two values are classes; so are a few whole numbers in a row from 0 or 1, none of them rare.
+
+    Examples
+    --------
+    >>> look_like_classes([1, 2, 3, 1, 2]), look_like_classes([3, 1, 4, 1, 5])
+    (3, 0)
+    """
+    target = np.asarray(y)
+    if target.ndim != 1 or target.dtype.kind not in "biuf" or not len(target):
+        return 0
+    values, counts = np.unique(target, return_counts=True)
+    if len(values) == 2:
+        return 2
+    in_a_row = values[0] in (0, 1) and (np.diff(values) == 1).all()
+    if not in_a_row or not 2 < len(values) <= MOST_CODES:
+        return 0
+    shares = counts / len(target)
+    return len(values) if shares.min() >= RAREST_CODE and shares[0] < COMMONEST_ZERO else 0

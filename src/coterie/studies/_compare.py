@@ -103,6 +103,7 @@ def compare(
         raise ValueError("y must be one target: compare them one by one.")
     task, reducer = settled(task, rows.y, estimator)
     rows = rows.named() if is_blind_to_classes(task, reducer) else rows
+    rows = rows.in_numbers() if task == "regression" else rows
     rivals = [rival for rival in RIVALS if task in rival.tasks]
     _check_folds(cv, len(rows))
     splitting: dict[str, Any] = {

@@ -36,6 +36,10 @@ class Rows:
         """The same with classes that are text, which models cannot take for numbers."""
         return replace(self, y=self.y.astype(str))
 
+    def in_numbers(self) -> Rows:
+        """The same with whole numbers as floats, which nobody takes for classes."""
+        return replace(self, y=self.y.astype(np.float64)) if self.y.dtype.kind in "biu" else self
+
     def of(self, rows: IntArray) -> Rows:
         """Some of these rows."""
         weights = None if self.weights is None else self.weights[rows]

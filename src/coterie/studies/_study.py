@@ -116,6 +116,7 @@ def study(
     rows = Rows.given(X, y, sample_weight)
     task, reducer = settled(task, rows.y, estimator)
     rows = rows.named() if is_blind_to_classes(task, reducer) else rows
+    rows = rows.in_numbers() if task == "regression" else rows
     train, test = _parts(rows, test_share, task, by_time or test_last, random_state)
     say("fit", 0, 1)
     fitted = learned(reducer, train)

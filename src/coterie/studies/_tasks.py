@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.estimators._checks import checked_word
+from coterie.estimators._targets import look_like_classes
 from coterie.inspection import check_reducer
 
 TaskName = Literal["regression", "classes", "counts"]
@@ -23,10 +24,6 @@ TASK_OF: dict[str, TaskName] = {
     "poisson": "counts",
     "negative_binomial": "counts",
 }
-# More different whole numbers than this are hardly the numbers of classes,
-MOST_CODES = 10
-# and a class that is rarer than this is more likely a large count.
-RAREST_CODE = 0.02
 # For larger counts least squares does as well, and percentages are no counts.
 SMALL_COUNT = 20
 
@@ -62,7 +59,7 @@ def task_of(y: Any) -> Task:
         return Task("classes", "two values")
     if target.ndim > 1 or (values != np.round(values)).any() or values[0] < 0:
         return Task("regression", "numbers")
-    if _are_codes(target, values):
+    if look_like_classes(target):
         return Task("classes", f"{len(values)} whole numbers, from {values[0]:g}, none rare")
     if values[0] > 0:
         return Task("regression", "whole numbers without 0")
@@ -84,15 +81,6 @@ def _values(y: Any) -> NDArray[Any]:
     if target.dtype.kind == "f" and not np.isfinite(target).all():
         raise ValueError("y has NaN or infinity.")
     return target
-
-
-def _are_codes(target: NDArray[Any], values: NDArray[Any]) -> bool:
-    """Whether whole numbers look like names of classes."""
-    in_a_row = values[0] in (0, 1) and (np.diff(values) == 1).all()
-    if not in_a_row or len(values) > MOST_CODES:
-        return False
-    shares = np.unique(target, return_counts=True)[1] / len(target)
-    return bool(shares.min() >= RAREST_CODE and shares[0] < 0.9)
 
 
 def reducer_for(task: TaskName, **parameters: Any) -> Any:

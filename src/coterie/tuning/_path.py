@@ -19,6 +19,7 @@ from coterie.estimators._elsewhere import check_rows_here
 from coterie.estimators._prepared import Prepared
 from coterie.estimators._rows import Given
 from coterie.estimators._splits import checked_cv
+from coterie.estimators._targets import look_like_classes
 from coterie.fields import rows_first
 from coterie.progress import Tell, followed, in_parallel
 from coterie.threads import few_threads
@@ -189,7 +190,8 @@ def tolerance_path(
         How many, where `tolerances` is None; 2 or more.
     cv : int, splitter or iterable, default=5
         The folds on which the model is scored, as in scikit-learn: an int gives contiguous folds,
-        or for classes folds with about the same share of each.
+        or for classes, and for numbers that look like some, folds with about the same share of
+        each.
     scoring : str, callable or None, default=None
         A scikit-learn scorer. None: the model's own, see Notes.
     n_jobs : int or None, default=None
@@ -322,7 +324,9 @@ def _splits(model: Any, cv: Any, X: Any, y: Any, groups: Any) -> list[tuple[Any,
 
     if not (cv is None or isinstance(cv, Integral)):
         cv = checked_cv(cv)
-    splits = list(check_cv(cv, y, classifier=is_classifier(model)).split(X, y, groups))
+    # Contiguous folds of a rare class may leave none of it to learn from.
+    has_classes = is_classifier(model) or look_like_classes(y) > 0
+    splits = list(check_cv(cv, y, classifier=has_classes).split(X, y, groups))
     if not splits:
         raise ValueError("cv must give at least one pair of (train, test) rows, got none.")
     return splits

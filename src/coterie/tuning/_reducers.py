@@ -33,6 +33,7 @@ class TunedReducer(Reducer):
     n_jobs: Any
     one_standard_error: Any
     _found = ()
+    _reason_for_rows = GenLinCFA._reason_for_rows
     _kinds: ClassVar[Mapping[str, Any]] = {**Reducer._kinds, "path_": TolerancePath}
 
     @abstractmethod
@@ -78,6 +79,10 @@ class TunedReducer(Reducer):
             raise TypeError(
                 f"one_standard_error must be True or False, got {self.one_standard_error!r}."
             )
+
+    @property
+    def _takes_numbers(self) -> bool:
+        return bool(self._plain()._takes_numbers)
 
     def _targets(self, y: Any) -> Targets:
         return self._plain()._targets(y)

@@ -1,0 +1,106 @@
+"""What a fit does that nobody asked for, said once."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from coterie.doors import counted
+from coterie.estimators._prepared import Prepared
+from coterie.estimators._targets import look_like_classes
+from coterie.values import FitWarning, FloatArray, IntArray, Partition
+
+# A model with a coefficient for each of more groups than this share of the rows overfits.
+CROWDED = 1 / 3
+# Spreads further apart than this are hardly those of one unit.
+APART = 1e3
+
+
+def warn(message: str) -> None:
+    """Warn, at the line outside the package from which all of this was called."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("coterie."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, FitWarning, stacklevel=level)
+
+
+def warn_of_constants(constant: IntArray, names: Callable[[], Sequence[str]]) -> None:
+    """Say which inputs are constant, since they share no group with the others."""
+    if len(constant):
+        named = names()
+        which = counted("column", (named[place] for place in constant))
+        verb, subject = ("is", "It stays") if len(constant) == 1 else ("are", "They stay")
+        warn(
+            f"X is constant in {which}, which {verb} of no use to a model. {subject} apart from "
+            "columns that vary."
+        )
+
+
+def warn_of_crowd(n_groups: int, n: float) -> None:
+    """Say where there are more groups than a model can use."""
+    if n_groups > CROWDED * n:
+        than = "rows" if n_groups > n else "a third of the rows"
+        warn(
+            f"There are {n_groups} groups for {n:g} rows, more than {than}: a plain model of them "
+            "will overfit. Set n_groups to fewer, raise the tolerance, or put a penalised model "
+            "such as ridge behind them."
+        )
+
+
+def warn_of_units(
+    groups: Sequence[IntArray], spread: FloatArray, names: Callable[[], Sequence[str]]
+) -> None:
+    """Say where one column drowns another in an aggregate, for its unit or magnitude."""
+    mixed = [pair for group in groups if (pair := _far_apart(group, spread)) is not None]
+    if not mixed:
+        return
+    least, most = max(mixed, key=lambda pair: float(spread[pair[1]] / spread[pair[0]]))
+    named = names()
+    others = f" So do columns of {len(mixed) - 1} other groups." if len(mixed) > 1 else ""
+    warn(
+        f"Columns {named[least]!r} and {named[most]!r} share a group, and their spreads, "
+        f"{spread[least]:.3g} and {spread[most]:.3g}, differ by more than {APART:,.0f} times: the "
+        f"one drowns the other.{others} scale=True standardises columns first."
+    )
+
+
+def _far_apart(group: IntArray, spread: FloatArray) -> tuple[int, int] | None:
+    """The members of the smallest and the largest spread, where they hardly have one unit."""
+    varying = group[spread[group] > 0]
+    if len(varying) < 2:
+        return None
+    least = varying[np.argmin(spread[varying])]
+    most = varying[np.argmax(spread[varying])]
+    return (int(least), int(most)) if spread[most] > APART * spread[least] else None
+
+
+def warn_of_classes(y: Any, name: str) -> None:
+    """Say that whole numbers which look like classes are taken as they are."""
+    target = np.asarray(y)
+    n_classes = look_like_classes(target) if target.dtype.kind in "biu" else 0
+    if not n_classes:
+        return
+    warn(
+        f"y has {n_classes} whole numbers that look like classes, and {name} takes them as "
+        "numbers. If they are classes, use GenLinCFA(family='bernoulli'), or give y as text: "
+        "y.astype(str)."
+    )
+
+
+def warn_of_fit(
+    prepared: Prepared,
+    partition: Partition,
+    names: Callable[[], Sequence[str]],
+    *,
+    is_sized: bool,
+) -> None:
+    """Say what there is to say about a partition; not that it has the size that was asked for."""
+    relevance = prepared.groupable.relevance
+    warn_of_constants(np.flatnonzero(np.isnan(relevance)), names)
+    warn_of_units(partition.groups, prepared.groupable.spread, names)
+    if not is_sized:
+        warn_of_crowd(prepared.n_varying_groups(partition), prepared.seen.n)
