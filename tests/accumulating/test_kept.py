@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie import Moments
+from coterie.accumulating import Location
 from coterie.statistics._effective import _some_rows
 
 
@@ -43,5 +44,7 @@ def test_moments_are_as_heavy_as_their_matrices(rng):
 
 def test_errors_call_rows_what_they_are_called():
     X = np.full((3, 2), np.nan)
-    with pytest.raises(ValueError, match=r"^X has NaN in columns 0, 1 of partition 7\."):
-        Moments().take(X, np.zeros(3), None, None, "partition 7")
+    with pytest.raises(
+        ValueError, match=r"^X has NaN in columns 0, 1 of partition 7, rows 5 to 7\."
+    ):
+        Moments().take(X, np.zeros(3), None, None, Location("partition 7", 5))

@@ -349,6 +349,37 @@ def test_blocks_that_are_large_are_counted_piece_by_piece(columns, monkeypatch, 
     assert_same(NonLinCFA(0.01).fit(*as_frame(X, target, None)), expected, X)
 
 
+@pytest.mark.parametrize("lengths", [(100, 700, 700), (1500,)])
+def test_a_fault_is_told_with_its_row_of_all(columns, monkeypatch, lengths):
+    """However blocks are cut, and large ones once more."""
+    X, y = columns[0].copy(), columns[1].copy()
+    X[1234, 2] = np.nan
+    monkeypatch.setattr("coterie.engines._count.AT_A_TIME", 8 * len(NAMES) * 64)
+    says = f"^X has NaN in column 2 of chunk {len(lengths) - 1}, row 1,234 of X\\."
+    lazy = da.from_array(X, chunks=(lengths, 3))
+    for folds in (None, 5):
+        with pytest.raises(ValueError, match=says):
+            moments_from(lazy, y, folds=folds)
+    y[801] = np.inf
+    weights = np.ones(1500)
+    weights[[3, 800, 1234]] = 0.0
+    says = "^y has NaN, None or infinity in chunk ., row 801 of X"
+    with pytest.raises(ValueError, match=says):
+        moments_from(da.from_array(X, chunks=(lengths, 3)), y, weights=weights)
+
+
+def test_a_fault_is_told_with_its_row_of_a_partition_where_lengths_are_unknown(columns):
+    X, y = columns
+    frame = pd.DataFrame(X, columns=NAMES).assign(y=y)
+    frame.loc[[1002, 1003], "c1"] = np.nan
+    lazy = dd.from_pandas(frame, npartitions=3)
+    with pytest.raises(ValueError, match="of partition 2, rows 1,002 to 1,003 of X"):
+        moments_from(lazy, target="y")
+    # A fit that needs no folds and no rows has no first look at the lengths.
+    with pytest.raises(ValueError, match=r"of partition 2, rows 2 to 3\. "):
+        LinCFA().fit(lazy[NAMES], lazy["y"])
+
+
 def test_chunks_along_columns_are_joined_for_no_more_rows_than_dask_finds_right():
     values = np.zeros((8000, 100))
     values[:, 0] = np.arange(8000)
@@ -605,9 +636,11 @@ def test_a_gap_in_the_last_chunk_is_named(columns):
     X[-1, 3] = np.nan
     for scheduler in ("synchronous", "threads"):
         with dask.config.set(scheduler=scheduler):
-            with pytest.raises(ValueError, match=r"^X has NaN in column 3 of chunk 6\. Fill"):
+            with pytest.raises(
+                ValueError, match=r"^X has NaN in column 3 of chunk 6, row 1,499 of X\. Fill"
+            ):
                 NonLinCFA().fit(cut(X), y)
-            with pytest.raises(ValueError, match=r"^X has NaN in column 'c3' of partition 6\."):
+            with pytest.raises(ValueError, match=r"^X has NaN in column 'c3' of partition 6, row "):
                 NonLinCFA().fit(*as_frame(X, y, None))
     reducer = NonLinCFA().fit(np.nan_to_num(X), y)
     with pytest.raises(ValueError, match="X has NaN in column 3"):
@@ -710,7 +743,9 @@ def test_other_bad_input_is_one_sentence(columns):
         NonLinCFA().fit(cut(y), y)
     with pytest.raises(ValueError, match="X is an array, which has no names of columns, and y"):
         NonLinCFA().fit(cut(X), "rain")
-    with pytest.raises(ValueError, match="sample_weight must be 0 or more, got -1 in row 2 of"):
+    with pytest.raises(
+        ValueError, match="sample_weight must be 0 or more, got -1 in chunk 2, row 2"
+    ):
         NonLinCFA().fit(cut(X), y, cut(np.where(np.arange(1500) == 402, -1.0, 1.0)))
     with pytest.raises(ValueError, match="X has no rows that count"):
         NonLinCFA().fit(cut(X), y, np.zeros(1500))

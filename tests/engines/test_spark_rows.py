@@ -122,6 +122,17 @@ def test_what_is_wrong_is_one_sentence(batch, message):
         list(count_rows(job, [batch]))
 
 
+def test_a_fault_is_told_with_its_row_of_the_partition(monkeypatch):
+    """However the rows of a partition are cut to be counted."""
+    monkeypatch.setattr(_spark_rows, "MOST_ROWS", 2)
+    monkeypatch.setattr(_spark_rows, "_part", lambda: 3)
+    job = Job(["rain"], ["a", "b"], "v", {3: Share(6, 6, 6.0)})
+    batches = [block(), block(), block([(3.0, 5.0), (np.inf, 1.0)])]
+    says = r"column 'a' of batch 2, row 5\. Replace it first \(partition 3 of the frame\)\."
+    with pytest.raises(UncountableError, match=says):
+        list(count_rows(job, batches))
+
+
 @pytest.mark.parametrize(("weight", "told"), [(-1.0, "-1"), (None, "nan"), (np.inf, "inf")])
 def test_weights_are_0_or_more(weight, told):
     batch = block(w=pa.array([1.0, weight], pa.float64()))

@@ -82,11 +82,138 @@ def test_a_gap_in_the_last_chunk_is_told_with_its_file_and_rows(folder, table):
     gap = table.slice(800).to_pandas()
     gap.loc[399, "c3"] = np.nan
     write(pa.Table.from_pandas(gap), folder / "2.parquet")
-    says = r"X has NaN in column 'c3' of batch 7, rows 250 to 399 of 2\.parquet\. Fill the gaps"
+    says = r"X has NaN in column 'c3' of batch 7, row 399 of 2\.parquet\. Fill the gaps"
     refused(folder, says, chunk_rows=150)
-    says = r"of batch 1, rows 300 to 399 of 1\.parquet and rows 0 to 399 of 2\.parquet"
-    refused(folder, says, chunk_rows=700)
+    refused(folder, r"of batch 1, row 399 of 2\.parquet\.", chunk_rows=700)
     refused(table.schema.empty_table(), "no rows that count")
+
+
+SIX = [f"p{number:02}.parquet" for number in range(6)]
+PART = 50
+
+
+def six_files(folder, changed=lambda frame: frame, n_rows=PART):
+    """Six files in row groups of 20 rows, with weights and folds, after a change of all rows."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.standard_normal((6 * n_rows, 3)), columns=["a", "b", "y"])
+    frame = changed(frame.assign(w=1.0, fold=np.arange(6 * n_rows) % 3))
+    for number, name in enumerate(SIX):
+        some = frame[n_rows * number : n_rows * (number + 1)]
+        table = pa.Table.from_pandas(some, preserve_index=False)
+        pq.write_table(table, folder / name, row_group_size=20)
+    return folder
+
+
+WRONG = {
+    "b": (np.nan, "X has NaN in column 'b' of"),
+    "a": (np.inf, r"X has infinity \(inf\) in column 'a' of"),
+    "y": (np.nan, "y has NaN, None or infinity in"),
+    "w": (-2.0, "sample_weight must be 0 or more, got -2 in"),
+    "fold": (-1, "fold must be a whole number of 0 or more in each row, got -1 in"),
+}
+
+
+@pytest.mark.parametrize("chunk_rows", [None, 7, PART, 120])
+@pytest.mark.parametrize(("number", "row"), [(0, 0), (0, 49), (3, 21), (5, 0), (5, 49)])
+@pytest.mark.parametrize("column", WRONG)
+def test_a_fault_is_told_with_its_own_file_and_row(tmp_path, column, number, row, chunk_rows):
+    wrong, says = WRONG[column]
+
+    def changed(frame):
+        # Rows that do not count come before, and are rows nevertheless.
+        frame.loc[[1, 2, 60, 152], "w"] = 0.0
+        frame.loc[PART * number + row, column] = wrong
+        return frame
+
+    six_files(tmp_path, changed)
+    batch = 0 if chunk_rows is None else (PART * number + row) // chunk_rows
+    named = {"target": "y", "weights": "w", "folds": "fold", "chunk_rows": chunk_rows}
+    refused(tmp_path, rf"^{says} batch {batch}, row {row} of {SIX[number]}\.", **named)
+
+
+def test_faults_in_several_files_are_told_with_all_of_them(tmp_path):
+    def changed(frame):
+        frame.loc[[3, 7, 60, 61, 62, 160], "a"] = np.nan
+        return frame
+
+    six_files(tmp_path, changed)
+    rows = "rows 3, 7 of p00.parquet, rows 10 to 12 of p01.parquet and row 10 of p03.parquet"
+    named = {"columns": ["a", "b"]}
+    refused(tmp_path, rf"column 'a' of batch 0, {rows}\. Fill", **named)
+    refused(tmp_path, r"of batch 0, rows 3, 7 of p00\.parquet\. Fill", **named, chunk_rows=10)
+    six_files(tmp_path, lambda frame: frame.assign(a=np.nan))
+    last = r"rows 0 to 49 of p02\.parquet and 3 more files\. Fill"
+    refused(tmp_path, last, **named)
+
+
+def test_what_lies_beside_files_has_rows_of_its_own(tmp_path):
+    """Row 7 of the fourth file is row 157 of an array for all of them."""
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    six_files(folder)
+    y, ones = np.zeros(6 * PART), np.ones(6 * PART)
+    y[157], named = np.nan, {"target": None, "columns": ["a", "b"]}
+    refused(folder, r"^y has NaN, None or infinity in batch 0, row 157 of y\.$", y=y, **named)
+    np.save(tmp_path / "labels.npy", y)
+    named |= {"y": tmp_path / "labels.npy", "chunk_rows": 30}
+    refused(folder, r"in batch 5, row 157 of labels\.npy\.$", **named)
+    named = {"columns": ["a", "b"]}
+    ones[157] = -1.0
+    refused(folder, r"got -1 in batch 0, row 157 of weights\.$", weights=ones, **named)
+    folds = np.arange(6 * PART) % 2
+    folds[157] = -3
+    refused(folder, r"got -3 in batch 0, row 157 of folds\.$", folds=folds, **named)
+
+
+def test_rows_of_other_sources_are_numbered_from_the_first(tmp_path):
+    X, y = np.zeros((90, 2)), np.arange(90.0)
+    X[57, 1] = np.nan
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(y=y)
+    table = pa.Table.from_pandas(frame)
+    says = "X has NaN in column {} of batch 5, row 57 of {}\\. Fill"
+    for source in (frame, table, table.to_reader(8)):
+        refused(source, says.format("'b'", "the source"), chunk_rows=10)
+    batches = [(X[start : start + 10], y[start : start + 10]) for start in range(0, 90, 10)]
+    refused(batches, says.format(1, "the source"), target=None)
+    refused(X, says.format(1, "the source"), target=None, y=y, chunk_rows=10)
+    np.save(tmp_path / "X.npy", X)
+    refused(tmp_path / "X.npy", says.format(1, "X.npy"), target=None, y=y, chunk_rows=10)
+    weights = np.ones(90)
+    y[25], weights[[21, 22, 57]] = np.nan, 0.0
+    named = {"target": None, "y": y, "weights": weights, "chunk_rows": 10}
+    refused(tmp_path / "X.npy", r"infinity in batch 2, row 25 of y\.$", **named)
+
+
+def test_a_batch_that_comes_again_is_called_by_its_number(tmp_path, table):
+    """After a checkpoint, batches are compared from the first one on."""
+    frame, path = table.slice(0, 400).to_pandas(), tmp_path / "moments.npz"
+    pieces = [frame[start : start + 100] for start in range(0, 400, 100)]
+    moments_from(pieces, target="y", checkpoint=path)
+    pieces[1] = pieces[1].assign(c2=np.nan)
+    says = "X has NaN in column 'c2' of batch 1, rows 100 to 199 of the source"
+    refused(pieces, says, checkpoint=path)
+
+
+def test_weights_and_folds_that_are_text_are_told_with_their_file(tmp_path):
+    six_files(tmp_path)
+    names = {"target": "y", "columns": ["a", "b"]}
+    for column, role in {"w": "weights", "fold": "folds"}.items():
+        some = pq.read_table(tmp_path / SIX[3])
+        place = some.schema.get_field_index(column)
+        text = some.set_column(place, column, pa.array(["x"] * PART))
+        pq.write_table(text, tmp_path / SIX[3])
+        says = rf"p03\.parquet holds string in column '{column}', not numbers: {role} must be"
+        refused(tmp_path, says, **names, **{role: column})
+
+
+def test_a_target_of_two_kinds_is_told_with_its_file_whatever_the_chunks(tmp_path):
+    six_files(tmp_path)
+    some = pq.read_table(tmp_path / SIX[4])
+    place = some.schema.get_field_index("y")
+    pq.write_table(some.set_column(place, "y", pa.array(["x"] * PART)), tmp_path / SIX[4])
+    for chunk_rows in (None, 7, PART):
+        says = r"p04\.parquet holds string in column 'y', and p00\.parquet holds double"
+        refused(tmp_path, says, columns=["a", "b"], chunk_rows=chunk_rows)
 
 
 def test_a_column_without_any_value_is_a_gap(folder, table):
@@ -112,11 +239,11 @@ def test_a_column_without_any_value_is_a_gap(folder, table):
         ),
         (
             lambda t: t.set_column(6, "y", pa.array(["a"] * 400)),
-            r"y has text in batch 1, rows 0 to 399 of 1\.parquet, and numbers before",
+            r"1\.parquet holds string in column 'y', and 0\.parquet holds double: a target is",
         ),
         (
             lambda t: t.set_column(6, "y", pa.array([None] * 400)),
-            r"y has NaN, None or infinity in rows 0, 1, .* of batch 1, rows 0 to 399 of 1\.parquet",
+            r"y has NaN, None or infinity in batch 1, rows 0 to 399 of 1\.parquet\.",
         ),
         (lambda t: t.append_column("c0", t["y"]), r"1\.parquet has column 'c0' more than once"),
     ],

@@ -179,7 +179,11 @@ def test_memory_is_told_before_the_work_begins(frame, capsys):
         ("masked", {"y": np.zeros(2500)}, "X is a masked array"),
         ("array", {"y": np.ma.masked_less(np.arange(2500), 9)}, "y is a masked array in batch 0"),
         ("array", {"y": np.zeros((2500, 1, 1))}, "y must have 1 or 2 dimensions"),
-        ("array", {"y": np.array([b"a"] * 2500, dtype=object)}, "got bytes in one column. Decode"),
+        (
+            "array",
+            {"y": np.array([b"a"] * 2500, dtype=object)},
+            "got bytes in one column, in batch 0, .* of the source. Decode",
+        ),
         ("none", {}, "no rows that count"),
         ("other", {}, "of the same|columns|no column"),
     ],

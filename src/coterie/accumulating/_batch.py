@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import _get_feature_names
 
+from coterie.accumulating._location import Location
 from coterie.devices import check_on_host, host
 from coterie.doors import by_column, check_table, counted
 from coterie.statistics import some_rows, sum_of_squares
@@ -39,7 +40,7 @@ class Batch(NamedTuple):
 
 
 def read_batch(
-    X: Any, y: Any, sample_weight: Any, fold: Any, names: list[str] | None, which: str
+    X: Any, y: Any, sample_weight: Any, fold: Any, names: list[str] | None, which: Location
 ) -> Batch:
     """A batch, its columns in the order of these names, if there are some."""
     check_on_host(X)
@@ -54,10 +55,11 @@ def read_batch(
     for what, rows in {"y": len(next(iter(targets.values()))), **_lengths(fold)}.items():
         if rows != n_rows:
             raise ValueError(f"X has {n_rows} rows in {which}, and {what} has {rows}.")
-    weights, folds = read_weights(sample_weight, n_rows, which), _read_folds(fold)
+    weights, folds = read_weights(sample_weight, n_rows, which), _read_folds(fold, which)
     if weights is not None:
         kept = np.flatnonzero(weights)
         if len(kept) < n_rows:
+            which = which.among(kept)
             features = some_rows(features, kept)
             targets = {name: target[kept] for name, target in targets.items()}
             weights = weights[kept]
@@ -70,7 +72,7 @@ def read_batch(
     return Batch(features, names, targets, weights, folds, n_rows)
 
 
-def _aligned(X: Any, names: list[str] | None, which: str) -> tuple[Any, list[str] | None]:
+def _aligned(X: Any, names: list[str] | None, which: Location) -> tuple[Any, list[str] | None]:
     """A table with its columns in the order of some names, if it has names."""
     X, given = _with_names(X)
     if names is None or given is None or given == names:
@@ -101,7 +103,7 @@ def _lengths(fold: Any) -> dict[str, int]:
     return {} if fold is None or isinstance(fold, Integral) else {"fold": len(fold)}
 
 
-def _check_features(features: FloatArray, names: list[str] | None, which: str) -> None:
+def _check_features(features: FloatArray, names: list[str] | None, which: Location) -> None:
     """Raise where a product of columns would not be finite, naming the columns."""
     if np.isfinite(sum_of_squares(features)):
         return
@@ -118,11 +120,14 @@ def _check_features(features: FloatArray, names: list[str] | None, which: str) -
         bad = np.flatnonzero(by_column(features, is_bad)).tolist()
         if bad:
             places = bad if names is None else [names[place] for place in bad]
+            rows = np.flatnonzero(is_bad(features[:, bad]).any(axis=1))
             said = advice.get(kind, "Use other units.")
-            raise ValueError(f"X has {kind} in {counted('column', places)} of {which}. {said}")
+            raise ValueError(
+                f"X has {kind} in {counted('column', places)} of {which.of_rows(rows)}. {said}"
+            )
 
 
-def _read_targets(y: Any, which: str) -> dict[str, NDArray[Any]]:
+def _read_targets(y: Any, which: Location) -> dict[str, NDArray[Any]]:
     """One array for each target, by its name."""
     if y is None:
         raise ValueError(f"y is missing in {which}: moments need a target beside X.")
@@ -145,7 +150,7 @@ def _read_targets(y: Any, which: str) -> dict[str, NDArray[Any]]:
     return dict(zip(names, columns, strict=True))
 
 
-def _check_target(name: str, column: NDArray[Any], which: str) -> None:
+def _check_target(name: str, column: NDArray[Any], which: Location) -> None:
     """Raise where a target has no value, or values of several kinds."""
     if column.dtype.kind in "biu":
         return
@@ -156,8 +161,8 @@ def _check_target(name: str, column: NDArray[Any], which: str) -> None:
     else:
         raise ValueError(f"{name} must hold numbers or text, got {column.dtype} in {which}.")
     if bad.any():
-        rows = counted("row", np.flatnonzero(bad).tolist())
-        raise ValueError(f"{name} has NaN, None or infinity in {rows} of {which}.")
+        rows = which.of_rows(np.flatnonzero(bad), "y")
+        raise ValueError(f"{name} has NaN, None or infinity in {rows}.")
 
 
 def _is_missing(value: Any) -> bool:
@@ -168,7 +173,7 @@ def _is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def read_weights(sample_weight: Any, n_rows: int, which: str) -> FloatArray | None:
+def read_weights(sample_weight: Any, n_rows: int, which: Location) -> FloatArray | None:
     """How often each row of a batch counts; None for once."""
     if sample_weight is None:
         return None
@@ -182,22 +187,29 @@ def read_weights(sample_weight: Any, n_rows: int, which: str) -> FloatArray | No
         raise ValueError(
             f"sample_weight must have shape ({n_rows},), got {weights.shape} in {which}."
         )
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0))).tolist()
-    if bad:
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
         raise ValueError(
-            f"sample_weight must be 0 or more, got {weights[bad[0]]:g} in {counted('row', bad)} of "
-            f"{which}."
+            f"sample_weight must be 0 or more, got {weights[bad[0]]:g} in "
+            f"{which.of_rows(bad, 'weights')}."
         )
     return weights
 
 
-def _read_folds(fold: Any) -> IntArray | int | None:
+def _read_folds(fold: Any, which: Location) -> IntArray | int | None:
     if fold is None:
         return None
     if isinstance(fold, Integral) and not isinstance(fold, bool) and int(fold) >= 0:
         return int(fold)
     folds = np.asarray(fold)
-    if folds.ndim != 1 or folds.dtype.kind not in "iu" or (len(folds) and folds.min() < 0):
+    if folds.ndim == 1 and folds.dtype.kind in "iuf":
+        bad = np.flatnonzero(~(np.isfinite(folds) & (folds >= 0) & (folds == np.floor(folds))))
+        if len(bad):
+            raise ValueError(
+                "fold must be a whole number of 0 or more in each row, got "
+                f"{folds[bad[0]]:g} in {which.of_rows(bad, 'folds')}."
+            )
+    if folds.ndim != 1 or folds.dtype.kind not in "iu":
         raise ValueError(
             f"fold must be a number of 0 or more, or one for each row, got {_shown(fold)}."
         )
@@ -208,7 +220,7 @@ def _shown(fold: Any) -> str:
     return repr(fold) if np.ndim(fold) == 0 else f"an array of {np.asarray(fold).dtype}"
 
 
-def plain_target(column: NDArray[Any]) -> NDArray[Any]:
+def plain_target(name: str, column: NDArray[Any], which: Location) -> NDArray[Any]:
     """A target as numbers where it has numbers only, else as text."""
     if column.dtype.kind != "O":
         return column
@@ -219,6 +231,7 @@ def plain_target(column: NDArray[Any]) -> NDArray[Any]:
         kinds = sorted({type(value).__name__ for value in values})
         advice = " Decode them first, those of h5py with asstr()." if kinds == ["bytes"] else ""
         raise ValueError(
-            f"y must hold numbers or text, got {', '.join(kinds)} in one column.{advice}"
+            f"{name} must hold numbers or text, got {', '.join(kinds)} in one column, in "
+            f"{which}.{advice}"
         )
     return column

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from coterie.accumulating._batch import Batch, plain_target, read_batch
 from coterie.accumulating._file import bytes_of, moments_in_bytes, read_moments, write_moments
 from coterie.accumulating._kept import KeptRows
+from coterie.accumulating._location import Location
 from coterie.accumulating._plain import moments_of, plain_arrays, plain_header
 from coterie.accumulating._targets import TargetColumn, check_same_kind, weights_from_earlier
 from coterie.accumulating._undisturbed import undisturbed
@@ -111,20 +112,22 @@ class Moments:
         Moments
             Itself.
         """
-        return self.take(X, y, sample_weight, fold, f"batch {self.n_batches}")
+        return self.take(X, y, sample_weight, fold, Location(f"batch {self.n_batches}"))
 
-    def take(self, X: Any, y: Any, sample_weight: Any, fold: Any, which: str) -> Self:
-        """Count some rows more, as :meth:`update`; errors call them `which`."""
+    def take(self, X: Any, y: Any, sample_weight: Any, fold: Any, which: Location) -> Self:
+        """Count some rows more, as :meth:`update`; errors say that they lie there."""
         return self.count_batch(read_batch(X, y, sample_weight, fold, self.names, which), which)
 
-    def count_batch(self, batch: Batch, which: str) -> Self:
-        """Count a batch that has been read; an error speaks of it by this name."""
+    def count_batch(self, batch: Batch, which: Location) -> Self:
+        """Count a batch that has been read; errors say that it lies there."""
         if len(batch.features) == 0:
             with undisturbed():
                 self.n_read, self.n_batches = self.n_read + batch.n_read, self.n_batches + 1
             return self
         self._check_features(batch, which)
-        targets = {name: plain_target(target) for name, target in batch.targets.items()}
+        targets = {
+            name: plain_target(name, target, which) for name, target in batch.targets.items()
+        }
         seen = tuple(TargetColumn.of(name, target) for name, target in targets.items())
         if self.target_columns:
             check_same_kind(self.target_columns, seen, which)
@@ -166,7 +169,7 @@ class Moments:
                 folds[number] = Accumulated.nothing(n_features, n_targets)
         return folds
 
-    def _check_features(self, batch: Batch, which: str) -> None:
+    def _check_features(self, batch: Batch, which: Location) -> None:
         n_features = batch.features.shape[1]
         if not self._folds:
             return

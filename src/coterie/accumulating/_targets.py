@@ -115,7 +115,7 @@ class TargetColumn:
 
 
 def check_same_kind(
-    before: Sequence[TargetColumn], now: Sequence[TargetColumn], which: str
+    before: Sequence[TargetColumn], now: Sequence[TargetColumn], which: object
 ) -> None:
     """Raise where targets are not those of earlier batches."""
     if len(before) != len(now):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie.accumulating import Moments, NamedColumns
+from coterie.accumulating import Location, Moments, NamedColumns
 from coterie.doors import check_table, counted
 from coterie.engines._folds import FoldRule
 from coterie.engines._places import Place
@@ -124,7 +124,8 @@ class Count:
             which = f"{shared.reading.word} {place.number}"
             rows = shared.reading.read(Block(*block), which)
             _check_lengths(rows, place, which)
-            _take(moments, rows._replace(folds=_folds(rows, place, shared.rule)), shared, which)
+            rows = rows._replace(folds=_folds(rows, place, shared.rule))
+            _take(moments, rows, shared, place.location(which))
         return moments
 
 
@@ -155,14 +156,15 @@ def _folds(rows: Block, place: Place, rule: FoldRule | None) -> Any:
     return rule.of(place, rows.y, counts)
 
 
-def _take(moments: Moments, rows: Block, shared: Shared, which: str) -> None:
+def _take(moments: Moments, rows: Block, shared: Shared, location: Location) -> None:
     """Count a block, so much of it at a time that copies stay small."""
     n_rows, n_features = rows.X.shape
     step = max(1, AT_A_TIME // (8 * max(1, n_features)))
     for start in range(0, n_rows, step):
         some = Block(*(_part(each, slice(start, start + step)) for each in rows))
         X = shared.reading.numbers(some.X)
-        moments.take(X, some.y, some.weights, some.folds, which)
+        here = replace(location, start=location.start + start)
+        moments.take(X, some.y, some.weights, some.folds, here)
 
 
 def _part(column: Any, rows: slice) -> Any:

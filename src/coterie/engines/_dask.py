@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from numbers import Integral
 from typing import Any
 from uuid import uuid4
@@ -62,8 +63,11 @@ def _placed(table: Table, counting: Counting) -> tuple[list[Place], Place | None
     """Where each block begins, and where they end; the latter None where nobody must know."""
     by_number = callable(counting.folds) or isinstance(counting.folds, Integral)
     if not counting.spread and not by_number:
-        known = dict(enumerate(table.lengths or ()))
-        return [Place(number, known.get(number)) for number in range(table.n_blocks)], None
+        if table.lengths is None:
+            return [Place(number) for number in range(table.n_blocks)], None
+        starts = [0, *accumulate(table.lengths)]
+        pairs = zip(table.lengths, starts[:-1], strict=True)
+        return [Place(number, *pair) for number, pair in enumerate(pairs)], None
     labels = counting.stratified and by_number and table.may_have_labels
     *places, end = places_of(_measured(table, labels=labels))
     if end.count == 0:

@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from coterie.accumulating import TargetColumn, read_weights
+from coterie.accumulating import Location, TargetColumn, read_weights
+
+# More rows than any table has.
+ENDLESS = 2**62
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ def measured(labels: Any, weights: Any, rows: Any, which: str) -> Measured:
     """How long a block is, by its labels, its weights or anything else, whichever is there."""
     some = next(each for each in (labels, weights, rows) if each is not None)
     n_rows = some.shape[0]
-    known = read_weights(weights, n_rows, which)
+    known = read_weights(weights, n_rows, Location(which))
     n_kept = n_rows if known is None else int(np.count_nonzero(known))
     count = float(n_rows if known is None else known.sum())
     return Measured(n_rows, n_kept, count, _counted_labels(labels, known))
@@ -69,9 +72,11 @@ class Place:
     number : int
         The number of the block.
     n_rows : int or None
-    before, kept, count, labels
-        Number of rows before it, of those that count, of these as often as each counts, and of
-        those with each label.
+    before : int
+        Number of rows before it, where `n_rows` is known.
+    kept, count, labels
+        Of these, the number of those that count, of these as often as each counts, and of those
+        with each label, where somebody must know.
     """
 
     number: int
@@ -80,6 +85,12 @@ class Place:
     kept: int = 0
     count: float = 0.0
     labels: Mapping[str, int] = field(default_factory=dict)
+
+    def location(self, name: str) -> Location:
+        """Where its rows lie, for a sentence: in all of X, or where nobody knows in the block."""
+        # Blocks may have been cut anew, so that their numbers tell little.
+        is_known = self.n_rows is not None
+        return Location(name, self.before, files=(("X", ENDLESS),)) if is_known else Location(name)
 
 
 def places_of(blocks: Iterable[Measured]) -> list[Place]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie.accumulating import Moments, NamedColumns
+from coterie.accumulating import Location, Moments, NamedColumns
 from coterie.doors import counted
 from coterie.engines._spark_columns import names_by_place
 from coterie.values import FloatArray, IntArray
@@ -132,7 +132,9 @@ def count_rows(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
     for block in _blocks(batches):
         rows = _rows_in(block, job, before.n_counted + share.n_counted)
         try:
-            moments.update(rows.features, rows.targets, rows.weights, rows.folds)
+            # We cut the batches, so rows are numbered from the first one of the partition.
+            location = Location(f"batch {moments.n_batches}", share.n_rows)
+            moments.take(rows.features, rows.targets, rows.weights, rows.folds, location)
         except ValueError as error:
             raise UncountableError(_told(rows, part, error)) from error
         share = share.and_(_share_of(len(rows.features.values), rows.weights))

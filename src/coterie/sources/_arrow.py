@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from coterie.accumulating import NamedColumns
 from coterie.sources._arrays import beside, expected, idle_rows, rows_of
 from coterie.sources._pieces import (
+    ENDLESS,
     Opened,
     Piece,
     Pieces,
@@ -22,8 +23,6 @@ from coterie.sources._pieces import (
 )
 from coterie.values import FloatArray
 
-# More rows than any stream has.
-ENDLESS = 2**62
 OWNER = "The source"
 
 
@@ -68,7 +67,7 @@ def opened_arrow(source: Any, y: Any, weights: Any, wanted: Wanted) -> Opened:
         stream = _stream_of(source)
     features = wanted.features_among(stream.names)
     if stream.kinds is not None:
-        check_kinds(stream.names, stream.kinds, features, OWNER)
+        check_kinds(stream.names, stream.kinds, features, wanted, OWNER)
     step, n_rows = rows_at_a_time(wanted.chunk_rows, len(features)), stream.n_rows
     given = beside(n_rows, y=y, weights=weights)
 
@@ -99,7 +98,7 @@ def _opened_table(table: Any, y: Any, weights: Any, wanted: Wanted) -> Opened:
     """A table in memory, of which nothing is copied but one chunk."""
     names, n_rows = table.schema.names, table.num_rows
     features = wanted.features_among(names)
-    check_kinds(names, table.schema.types, features, OWNER)
+    check_kinds(names, table.schema.types, features, wanted, OWNER)
     step = rows_at_a_time(wanted.chunk_rows, len(features))
     given = beside(n_rows, y=y, weights=weights)
     table = table.select([*dict.fromkeys([*features, *wanted.beside])])
@@ -314,25 +313,34 @@ def _values(column: Any, name: str) -> NDArray[Any]:
     return column.to_numpy(zero_copy_only=False)
 
 
-def check_kinds(names: list[str], kinds: list[Any], wanted: list[str], owner: str) -> None:
-    """Raise where a column that is wanted as numbers holds something else."""
+def check_kinds(
+    names: list[str], kinds: list[Any], features: list[str], wanted: Wanted, owner: str
+) -> None:
+    """Raise where a feature, weights or folds are no numbers."""
     kind_of = dict(zip(names, kinds, strict=True))
-    for name in wanted:
+    for name in features:
         _check_kind(kind_of[name], name, owner)
+    for role, one in {"weights": wanted.weights, "folds": wanted.folds}.items():
+        if one is not None:
+            _check_kind(kind_of[one], one, owner, f"{role} must be numbers")
 
 
-def _check_kind(kind: Any, name: str, owner: str) -> None:
+ENCODE = "encode it first, or name the columns to use with columns=[...]"
+
+
+def _check_kind(kind: Any, name: str, owner: str, advice: str = ENCODE) -> None:
+    if not is_numeric(kind):
+        raise ValueError(f"{owner} holds {kind} in column {name!r}, not numbers: {advice}.")
+
+
+def is_numeric(kind: Any) -> bool:
+    """Whether a column of this type can be numbers."""
     types = needs_pyarrow().types
     if types.is_dictionary(kind):
-        _check_kind(kind.value_type, name, owner)
+        return is_numeric(kind.value_type)
     # Of a column without any value, it is said later that it has none.
-    elif not (
-        _is_number(kind) or types.is_boolean(kind) or types.is_decimal(kind) or types.is_null(kind)
-    ):
-        raise ValueError(
-            f"{owner} holds {kind} in column {name!r}, not numbers: encode it first, or name the "
-            "columns to use with columns=[...]."
-        )
+    others = (types.is_boolean, types.is_decimal, types.is_null)
+    return _is_number(kind) or any(is_one(kind) for is_one in others)
 
 
 def needs_pyarrow() -> Any:

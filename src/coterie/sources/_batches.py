@@ -101,7 +101,7 @@ def _of_table(batch: Any, wanted: Wanted) -> Piece:
     with told(OWNER):
         table = needs_pyarrow().table(batch)
     features = wanted.features_among(table.schema.names)
-    check_kinds(table.schema.names, table.schema.types, features, OWNER)
+    check_kinds(table.schema.names, table.schema.types, features, wanted, OWNER)
     return piece_of(table.to_batches(), features, wanted, {}, slice(0, table.num_rows))
 
 

@@ -144,7 +144,7 @@ def _shown(budget: Budget, n_folds: int | None) -> str:
 def _count(piece: Piece, work: Work, by_row: Folds, budget: Budget) -> None:
     """Count a piece, if it is what it should be and memory allows for its folds."""
     opened, start = budget.opened, work.n_seen
-    which = f"batch {work.moments.n_batches}, {opened.told(start, start + piece.n_rows)}"
+    which = opened.location(f"batch {work.n_batches}", start, piece)
     folds = by_row.of(start, start + piece.n_rows) if piece.folds is None else piece.folds
     batch = read_batch(piece.X, piece.y, piece.weights, folds, work.moments.names, which)
     numbers = {*work.moments.fold_numbers, *([] if folds is None else np.unique(folds).tolist())}

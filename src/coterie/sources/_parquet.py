@@ -15,9 +15,9 @@ from coterie.doors import counted
 from coterie.sources._ahead import ahead
 from coterie.sources._arrays import beside, expected, idle_rows
 from coterie.sources._arrow import (
-    ENDLESS,
     check_kinds,
     cut,
+    is_numeric,
     joined,
     needs_pyarrow,
     numbers,
@@ -26,6 +26,7 @@ from coterie.sources._arrow import (
     told,
 )
 from coterie.sources._pieces import (
+    ENDLESS,
     Opened,
     Part,
     Pieces,
@@ -79,7 +80,8 @@ def opened_parquet(path: Path, y: Any, weights: Any, wanted: Wanted) -> Opened:
     columns = [*dict.fromkeys([*features, *wanted.beside])]
     for file in files:
         _check_alike(file, files[0], columns, wanted)
-        check_kinds(file.names, file.kinds, features, str(file.path))
+        check_kinds(file.names, file.kinds, features, wanted, str(file.path))
+    _check_targets(files, wanted.target or [])
     n_rows = sum(file.n_rows for file in files)
     step = rows_at_a_time(wanted.chunk_rows, len(features))
     given = beside(n_rows, y=y, weights=weights)
@@ -208,6 +210,21 @@ def _check_alike(file: _File, first: _File, columns: list[str], wanted: Wanted) 
     repeated = [name for name in columns if times[name] > 1]
     if repeated:
         raise ValueError(f"{file.path} has {counted('column', repeated, most=3)} more than once.")
+
+
+def _check_targets(files: list[_File], targets: list[str]) -> None:
+    """Raise where a target is numbers in some files and none in others, as a chunk has one kind."""
+    for name in targets:
+        kinds = [(file, file.kinds[file.names.index(name)]) for file in files]
+        # A file without any value is told when it is read.
+        known = [(file, kind) for file, kind in kinds if str(kind) != "null"]
+        for file, kind in known[1:]:
+            first, before = known[0]
+            if is_numeric(kind) != is_numeric(before):
+                raise ValueError(
+                    f"{file.path} holds {kind} in column {name!r}, and {first.path.name} holds "
+                    f"{before}: a target is numbers in all files, or text in all."
+                )
 
 
 def _part(file: _File, path: Path) -> Part:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from coterie.accumulating import Location
 from coterie.doors import counted
 from coterie.values import IntArray
+
+# More rows than any source has.
+ENDLESS = 2**62
 
 
 class Piece(NamedTuple):
@@ -150,28 +155,19 @@ class Opened:
         lengths = (edge - start, self.n_rows - edge)
         return sum(-(-length // self.chunk_rows) for length in lengths)
 
-    def told(self, start: int, stop: int) -> str:
-        """Where some rows lie, for a sentence."""
-        if not self.parts:
-            return told_rows(start, stop)
-        places, first = [], 0
-        for part in self.parts:
-            within = max(start, first) - first, min(stop, first + part.n_rows) - first
-            if within[0] < within[1]:
-                places.append(f"{told_rows(*within)} of {part.name}")
-            first += part.n_rows
-        return " and ".join([places[0], *places[-1:]] if len(places) > 1 else places)
+    def location(self, name: str, start: int, piece: Piece) -> Location:
+        """Where the rows of a piece lie, for a sentence about them."""
+        files = tuple((part.name, part.n_rows) for part in self.parts)
+        beside = {what: _told_name(what, values) for what, values in self.beside.items()}
+        if piece.folds is None:
+            beside["folds"] = "folds"
+        return Location(name, start, piece.n_rows, files or (("the source", ENDLESS),), beside)
 
 
-def told_rows(start: int, stop: int) -> str:
-    """Some rows in words.
-
-    Examples
-    --------
-    >>> told_rows(2000, 3000)
-    'rows 2,000 to 2,999'
-    """
-    return f"rows {start:,} to {stop - 1:,}" if stop - start > 1 else f"row {start:,}"
+def _told_name(what: str, values: Any) -> str:
+    """What something beside a source is called: the name of its file, if it has one."""
+    path = getattr(values, "path", None)
+    return path.name if isinstance(path, Path) else what
 
 
 def spans(start: int, edge: int, n_rows: int, step: int) -> Iterator[slice]:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from coterie.accumulating import Batch, Moments, loaded, undisturbed, write_moments
+from coterie.accumulating import Batch, Location, Moments, loaded, undisturbed, write_moments
 from coterie.sources._arrays import rows_of
 from coterie.sources._folds import AT_A_TIME, Folds
 from coterie.sources._pieces import Opened, Part, Piece, Wanted, spans
@@ -49,6 +49,7 @@ class Work:
     tally: Tally = NOTHING
     n_again: int = 0
     _again: Tally = NOTHING
+    _n_batches_again: int = 0
     _is_whole: bool = True
     _is_news: bool = False
 
@@ -62,7 +63,12 @@ class Work:
         """Number of rows so far in this call, and of those that did not have to come again."""
         return self._again.n_rows if self.n_again else self.moments.n_read
 
-    def take(self, batch: Batch, piece: Piece, folds: Any, which: str) -> None:
+    @property
+    def n_batches(self) -> int:
+        """Number of batches so far, likewise."""
+        return self._n_batches_again if self.n_again else self.moments.n_batches
+
+    def take(self, batch: Batch, piece: Piece, folds: Any, which: Location) -> None:
         """Count a piece, or compare it if it has been counted before."""
         if self.path is None:
             self.moments.count_batch(batch, which)
@@ -77,6 +83,7 @@ class Work:
 
     def _compare(self, batch: Batch, piece: Piece, folds: Any) -> None:
         self._again = _after(self._again, batch, piece, folds)
+        self._n_batches_again += 1
         if self._again.n_rows > self.n_again:
             raise self.other_data(
                 f"it ends at row {self.n_again:,}, which is in the middle of a batch"
