@@ -153,8 +153,12 @@ def test_memory_is_told_before_the_work_begins(frame, capsys):
         ("frame", {"target": "y", "columns": ["c0", "d"]}, "The source has no column 'd'"),
         ("frame", {}, "A table needs target"),
         ("frame", {"target": "y", "memory": 1000}, "Moments of 8 features in 1 fold take .* 1 kB"),
-        ("frame", {"target": "y", "memory": 4e5, "folds": 99}, "take .* Use a smaller chunk_rows"),
-        ("frame", {"target": "y", "memory": 4e5, "folds": 1200}, "take .* Use fewer folds"),
+        ("frame", {"target": "y", "memory": 4e5, "folds": 99}, r"take .* Use chunk_rows=\d+, or"),
+        (
+            "frame",
+            {"target": "y", "memory": 4e5, "folds": 1200},
+            "take .* Use a smaller chunk_rows with fewer folds, or",
+        ),
         ("frame", {"y": "y"}, "y='y' is no path of a .npy file; a column .* named by target"),
         ("frame", {"target": "y", "folds": np.arange(9)}, "has 2500 rows, and folds has 9"),
         ("frame", {"target": "y", "folds": np.ones((2, 2))}, "folds must have one entry for each"),
@@ -244,7 +248,7 @@ def test_of_other_files_it_is_said_what_to_pass(tmp_path, name, says):
 def test_more_folds_than_memory_allows_are_refused_when_they_turn_up(frame):
     batches = ((frame[NAMES], frame["y"]) for _ in range(3))
     folds = lambda rows: rows // 2500 * (rows % 2500)  # noqa: E731
-    with pytest.raises(ValueError, match="in 2500 folds take"):
+    with pytest.raises(ValueError, match="in 2,500 folds take"):
         moments_from(batches, folds=folds, memory=1.5e6)
 
 

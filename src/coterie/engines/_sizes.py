@@ -32,6 +32,6 @@ def check_bytes(n_features: int, n_folds: int, memory: float | None) -> None:
     if memory is not None and needed > memory:
         raise ValueError(
             f"Moments of {n_features:,} features in {n_folds} fold{'s' * (n_folds > 1)} take "
-            f"{told_bytes(needed)} here, and memory allows {told_bytes(memory)}. Use fewer columns "
-            "or fewer folds, or raise memory."
+            f"{told_bytes(needed)} here, and memory allows {told_bytes(memory)}. Use fewer columns"
+            f"{' or fewer folds' * (n_folds > 1)}, or raise memory."
         )

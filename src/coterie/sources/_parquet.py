@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from coterie.accumulating import told_bytes
 from coterie.doors import counted
 from coterie.sources._ahead import ahead
 from coterie.sources._arrays import beside, expected, idle_rows
@@ -27,9 +28,11 @@ from coterie.sources._arrow import (
 )
 from coterie.sources._pieces import (
     ENDLESS,
+    NO_READING,
     Opened,
     Part,
     Pieces,
+    Reading,
     Wanted,
     n_different,
     rows_at_a_time,
@@ -44,6 +47,7 @@ LARGE_GROUP = 2**28
 BIT = 2**16
 # Writers end a page at about so many bytes; reading bit by bit, there is one of each column.
 PAGE = 2**20
+SMALLER = "smaller row groups (write the file anew, such as with row_group_size of pyarrow)"
 
 
 class _File(NamedTuple):
@@ -53,7 +57,8 @@ class _File(NamedTuple):
     names: list[str]
     kinds: list[Any]
     groups: list[int]  # rows of each row group
-    largest: int  # bytes of each column in the largest row group, on average
+    place: int  # of the largest row group
+    largest: int  # bytes of each of its columns, on average
     constants: dict[str, Any]  # columns whose value stands in the name of a folder
 
     @property
@@ -70,6 +75,10 @@ class _File(NamedTuple):
         if not self.is_large(n_columns):
             return 3 * n_columns * self.largest
         return 2 * n_columns * min(self.largest, PAGE) + n_columns * BIT
+
+    def name_in(self, path: Path) -> str:
+        """What the file is called in a folder, or by itself."""
+        return self.path.name if self.path == path else str(self.path.relative_to(path))
 
 
 def opened_parquet(path: Path, y: Any, weights: Any, wanted: Wanted) -> Opened:
@@ -112,8 +121,20 @@ def opened_parquet(path: Path, y: Any, weights: Any, wanted: Wanted) -> Opened:
         # Two tables, a copy that is centred, and batches.
         n_held=7.0,
         idle=idle_rows(given.get("weights") if counts is None else counts),
-        reading=max(file.reading(len(columns)) for file in files),
+        reading=_reading(files, path, len(columns)),
     )
+
+
+def _reading(files: list[_File], path: Path, n_columns: int) -> Reading:
+    """What it takes to read the file that takes most."""
+    file = max(files, key=lambda file: file.reading(n_columns))
+    if not file.groups:
+        return NO_READING
+    what = (
+        f"row group {file.place} of {file.name_in(path)} ({file.groups[file.place]:,} rows, "
+        f"{told_bytes(n_columns * file.largest)})"
+    )
+    return Reading(file.reading(n_columns), what, SMALLER)
 
 
 def _described(path: Path) -> list[_File]:
@@ -168,7 +189,7 @@ def _described_file(path: Path, constants: dict[str, Any]) -> _File:
     with told(path), _opened_file(path) as file:
         schema, metadata = file.schema_arrow, file.metadata
         groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
-        largest = max((group.total_byte_size for group in groups), default=0)
+        sizes = [group.total_byte_size for group in groups] or [0]
         added = {name: value for name, value in constants.items() if name not in schema.names}
         pa = needs_pyarrow()
         return _File(
@@ -176,7 +197,8 @@ def _described_file(path: Path, constants: dict[str, Any]) -> _File:
             [*schema.names, *added],
             [*schema.types, *(pa.scalar(value).type for value in added.values())],
             [group.num_rows for group in groups],
-            largest // max(1, metadata.num_columns),
+            sizes.index(max(sizes)),
+            max(sizes) // max(1, metadata.num_columns),
             added,
         )
 
@@ -229,8 +251,7 @@ def _check_targets(files: list[_File], targets: list[str]) -> None:
 
 def _part(file: _File, path: Path) -> Part:
     state = file.path.stat()
-    name = file.path.name if file.path == path else str(file.path.relative_to(path))
-    return Part(name, file.n_rows, state.st_size, state.st_mtime_ns)
+    return Part(file.name_in(path), file.n_rows, state.st_size, state.st_mtime_ns)
 
 
 def _one_column(files: list[_File], name: str | None) -> Any:

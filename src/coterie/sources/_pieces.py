@@ -94,6 +94,17 @@ class Part(NamedTuple):
         return [self.name, self.n_rows, self.size, self.changed]
 
 
+class Reading(NamedTuple):
+    """What it takes to read a chunk, beside the memory for the chunk itself."""
+
+    n_bytes: int = 0
+    what: str = ""  # that has to be read at once
+    advice: str = ""  # on how to make it smaller
+
+
+NO_READING = Reading()
+
+
 @dataclass(frozen=True)
 class Opened:
     """A source once it is opened.
@@ -120,8 +131,8 @@ class Opened:
         The files that rows come from, where we have opened them.
     n_held : float
         How many chunks are in memory at once.
-    reading : int
-        Bytes that are taken to read a chunk, beside it.
+    reading : Reading
+        What it takes to read a chunk, beside it.
     idle : ndarray of int or None
         The rows of weight 0, where it is known that there are some.
     is_alien : bool
@@ -138,7 +149,7 @@ class Opened:
     beside: Mapping[str, Any] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
     n_held: float = 4.0
-    reading: int = 0
+    reading: Reading = NO_READING
     idle: IntArray | None = None
     is_alien: bool = False
 
