@@ -10,6 +10,7 @@ from coterie.estimators._functions import checked_functions
 from coterie.estimators._saved import FORMAT, VERSION, document_of, reducer_in
 from coterie.files import (
     Entry,
+    Opener,
     UnreadableError,
     plain_record,
     read_document,
@@ -66,10 +67,12 @@ def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = Non
     return _read(path, lambda document: _reducer_in(document, known))
 
 
-def save_with_summary(reducer: Any, summary: Summary, path: str | os.PathLike[str]) -> None:
+def save_with_summary(
+    reducer: Any, summary: Summary, path: str | os.PathLike[str], opener: Opener | None = None
+) -> None:
     """Write a reducer as its method ``save`` does, and a summary beside it in the same file."""
     document = document_of(reducer) | {"summary": plain_record(summary)}
-    write_whole(path, text_of(document))
+    write_whole(path, text_of(document), opener)
 
 
 def load_summary(path: str | os.PathLike[str]) -> Summary | None:

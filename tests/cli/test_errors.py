@@ -1,6 +1,7 @@
 """Whatever is wrong is one line, and an exit code that says what kind of thing it is."""
 
 import json
+import os
 import signal
 import sys
 import time
@@ -199,6 +200,83 @@ def test_what_cannot_be_written_says_so_before_the_work(run, data):
     said = one_line(run("fit", data, "-t", "y", "-q", "-o", "taken"), OUTPUT)
     assert "taken" in said
     assert Path("taken").read_text() == "mine"
+
+
+FILES = ["model.json", "reduced.csv", "report.html"]
+# Another model, table and report than those that are there.
+ANEW = ["fit", "data.csv", "-t", "y", "-q", "--no-path", "--scale", "--title", "Another"]
+
+
+def in_folder(folder):
+    return {file.name: file.read_bytes() for file in Path(folder).iterdir()}
+
+
+def fail(monkeypatch, owner, name, at, error):
+    """Let the call of some number fail, counted from 0."""
+    calls, real = [], getattr(owner, name)
+
+    def called(*args):
+        calls.append(args)
+        if len(calls) == at + 1:
+            raise error
+        return real(*args)
+
+    monkeypatch.setattr(owner, name, called)
+
+
+def test_a_fit_anew_writes_all_files_anew(run, model):
+    """Or the tests below could not fail."""
+    before = in_folder("data-coterie")
+    assert run(*ANEW).exit_code == 0
+    after = in_folder("data-coterie")
+    assert sorted(after) == FILES
+    assert all(after[name] != before[name] for name in FILES)
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_disk_that_is_full_at_any_file_leaves_all_old_ones(run, model, monkeypatch, at):
+    before = in_folder("data-coterie")
+    fail(monkeypatch, os, "fsync", at, OSError(28, "No space left on device"))
+    said = one_line(run(*ANEW), OUTPUT)
+    assert FILES[at] in said
+    assert "no space left on device" in said.lower()
+    assert in_folder("data-coterie") == before
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_stop_at_any_file_leaves_all_old_ones(run, model, monkeypatch, at):
+    before = in_folder("data-coterie")
+    fail(monkeypatch, os, "fsync", at, KeyboardInterrupt())
+    assert one_line(run(*ANEW), INTERRUPTED) == "coterie: stopped.\n"
+    assert in_folder("data-coterie") == before
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_disk_that_is_full_at_any_file_leaves_no_new_folder(run, data, monkeypatch, at):
+    fail(monkeypatch, os, "fsync", at, OSError(28, "No space left on device"))
+    one_line(run(*ANEW), OUTPUT)
+    assert not Path("data-coterie").exists()
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_file_that_cannot_be_renamed_says_which_are_new(run, model, monkeypatch, at):
+    before = in_folder("data-coterie")
+    fail(monkeypatch, Path, "replace", at, PermissionError(13, "Permission denied"))
+    said = one_line(run(*ANEW), OUTPUT)
+    after = in_folder("data-coterie")
+    assert sorted(after) == FILES
+    assert [name for name in FILES if after[name] != before[name]] == FILES[:at]
+    new, _, rest = said.partition(" new, ")
+    assert [name for name in FILES if name in new and rest] == FILES[:at]
+    assert "permission denied" in said
+
+
+def test_names_of_new_files_are_told_however_long(run, data, monkeypatch):
+    folder = "/".join(["a" * 200] * 3)
+    fail(monkeypatch, Path, "replace", 2, PermissionError(13, "Permission denied"))
+    said = one_line(run(*ANEW, "-o", folder), OUTPUT)
+    assert f"{folder}/model.json and {folder}/reduced.csv are new, " in said
+    assert said.endswith("report.html could not be renamed (permission denied).\n")
 
 
 def test_an_output_of_no_known_kind_is_one_line(run, data):

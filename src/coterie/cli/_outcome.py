@@ -17,6 +17,7 @@ import numpy as np
 
 from coterie.cli._printable import printable
 from coterie.cli._stopping import INTERRUPTED, stoppable
+from coterie.files import PartlyWrittenError
 
 AS_JSON = "coterie.as_json"
 LONGEST = 300
@@ -107,7 +108,8 @@ def outcome_of(error: BaseException) -> tuple[int, str]:
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED, "stopped."
     if isinstance(error, NotWrittenError):
-        return OUTPUT, text
+        # In it are names of files, of which none may be missing.
+        return OUTPUT, " ".join(str(error).split())
     if isinstance(error, MemoryError):
         return INPUT, "there is not enough memory for this table: give fewer columns or rows."
     if isinstance(error, OSError):
@@ -140,6 +142,8 @@ def writing() -> Iterator[None]:
     """Whatever fails in here is about a file that cannot be written."""
     try:
         yield
+    except PartlyWrittenError as error:
+        raise NotWrittenError(str(error)) from error
     except OSError as error:
         raise NotWrittenError(_of_system(error)) from error
     except ValueError as error:

@@ -12,7 +12,8 @@ from coterie.cli._chosen import Chosen
 from coterie.cli._frames import beside
 from coterie.cli._options import Columns, Source
 from coterie.cli._outcome import writing
-from coterie.inspection import Summary, write_report
+from coterie.files import whole_files, write_whole
+from coterie.inspection import Summary, report_html
 from coterie.saving import save_with_summary
 from coterie.tables import KNOWN_SUFFIXES, write_table
 
@@ -50,7 +51,7 @@ def suffix_for(source: Source) -> str:
 def written(
     folder: Path, suffix: str, reducer: Any, summary: Summary, data: Chosen, columns: Columns
 ) -> dict[str, Path]:
-    """Write the model, the reduced table and the report."""
+    """Write the model, the reduced table and the report: all three, or none."""
     files = {
         "model": folder / "model.json",
         "reduced": folder / f"reduced{suffix}",
@@ -58,8 +59,8 @@ def written(
     }
     others = beside(data.frame, [*columns.target, *filter(None, [columns.time])])
     table = reduced(reducer, data.X, others)
-    with writing():
-        save_with_summary(reducer, summary, files["model"])
-        write_table(table, files["reduced"])
-        write_report(summary, files["report"])
+    with writing(), whole_files() as opener:
+        save_with_summary(reducer, summary, files["model"], opener)
+        write_table(table, files["reduced"], opener=opener)
+        write_whole(files["report"], report_html(summary), opener)
     return files

@@ -5,11 +5,19 @@ from coterie.files._entry import Entry, UnreadableError
 from coterie.files._records import plain_record, record_in
 from coterie.files._text import document_in, read_document, text_of
 from coterie.files._values import NotPlainError, plain_value, value_in
-from coterie.files._whole import whole_file, write_whole
+from coterie.files._whole import (
+    Opener,
+    PartlyWrittenError,
+    whole_file,
+    whole_files,
+    write_whole,
+)
 
 __all__ = [
     "Entry",
     "NotPlainError",
+    "Opener",
+    "PartlyWrittenError",
     "UnreadableError",
     "array_in",
     "document_in",
@@ -24,5 +32,6 @@ __all__ = [
     "text_of",
     "value_in",
     "whole_file",
+    "whole_files",
     "write_whole",
 ]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from coterie.files import whole_file
+from coterie.files import Opener, whole_file
 from coterie.tables._errors import TableError, is_about_the_file, number_of, place, reason_of, shown
 from coterie.tables._excel import check_limits, write_excel
 from coterie.tables._formats import NOUNS, PACKED, checked_format, format_by_name
@@ -31,6 +31,7 @@ def write_table(
     path: str | Path,
     *,
     format: str | None = None,  # noqa: A002
+    opener: Opener = whole_file,
 ) -> None:
     """Write a table to a file, or to standard output.
 
@@ -44,6 +45,8 @@ def write_table(
         `-` is standard output.
     format : {'csv', 'tsv', 'parquet', 'feather', 'jsonl', 'json', 'excel'}, optional
         By default what the suffix says, and CSV for standard output.
+    opener : callable, optional
+        One of `coterie.files.whole_files`, to rename the file together with others.
 
     Raises
     ------
@@ -68,7 +71,7 @@ def write_table(
             WRITERS[kind](frame, content)
             _to_standard_output(content.getvalue())
         return
-    with _explained(place(path), Path(path)), whole_file(path) as file:
+    with _explained(place(path), Path(path)), opener(path) as file:
         WRITERS[kind](frame, file)
 
 
