@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -277,6 +278,33 @@ def test_names_of_new_files_are_told_however_long(run, data, monkeypatch):
     said = one_line(run(*ANEW, "-o", folder), OUTPUT)
     assert f"{folder}/model.json and {folder}/reduced.csv are new, " in said
     assert said.endswith("report.html could not be renamed (permission denied).\n")
+
+
+SILENT = {
+    "fit": (["fit", "data.csv", "-t", "y", "--no-path", "-q"], FILES),
+    "fit for machines": (["fit", "data.csv", "-t", "y", "--no-path", "--json"], FILES),
+    "report": (["report", "data-coterie/model.json"], ["report.html"]),
+    "path": (["path", "data.csv", "-t", "y", "-o", "path.csv"], ["path.csv"]),
+}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
+@pytest.mark.parametrize("name", SILENT)
+def test_files_that_are_new_are_told_where_standard_output_is_full(model, name):
+    words, files = SILENT[name]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "coterie", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+        )
+    assert ended.returncode == OUTPUT, ended.stderr
+    assert ended.stderr.startswith("coterie: standard output: no space left on device. ")
+    assert ended.stderr.endswith(f"{files[-1]} {'is' if len(files) == 1 else 'are'} new.\n")
+    assert all(file in ended.stderr for file in files)
+    assert ended.stderr.count("\n") == 1
 
 
 def test_an_output_of_no_known_kind_is_one_line(run, data):

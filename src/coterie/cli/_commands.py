@@ -13,7 +13,7 @@ from coterie.cli._chosen import check_column, chosen, read
 from coterie.cli._console import answer, bars, say, say_raw
 from coterie.cli._frames import beside
 from coterie.cli._options import Columns, Method, Quiet, Source, Splitting, Voice, takes
-from coterie.cli._outcome import Group, writing
+from coterie.cli._outcome import Group, saying, writing
 from coterie.cli._reducers import reducer_of
 from coterie.cli._told import (
     about_gaps,
@@ -108,15 +108,16 @@ def fit(
             bar("write", 0, 1)
             files = written(folder, suffix_for(source), told.reducer, told.summary, data, columns)
             bar("write", 1, 1)
-    if voice.as_json:
-        paths = {name: str(file) for name, file in files.items()}
-        answer(asdict(told.summary) | {"files": paths})
-        return
-    show_summary(told.summary)
-    if path and told.summary.path is None:
-        say("Note: with these options or so few rows there are no other tolerances to try.")
-    for name, file in files.items():
-        say(f"{name:8}{file}")
+    with saying(*files.values()):
+        if voice.as_json:
+            paths = {name: str(file) for name, file in files.items()}
+            answer(asdict(told.summary) | {"files": paths})
+            return
+        show_summary(told.summary)
+        if path and told.summary.path is None:
+            say("Note: with these options or so few rows there are no other tolerances to try.")
+        for name, file in files.items():
+            say(f"{name:8}{file}")
 
 
 @coterie.command(short_help="Replace the columns of a new table by groups.")
@@ -171,7 +172,8 @@ def report(model: str, output: str | None) -> None:
     file = Path(model).with_name("report.html") if output is None else Path(output)
     with writing():
         write_report(summary, file)
-    say(str(file))
+    with saying(file):
+        say(str(file))
 
 
 def _summary(model: str) -> Summary:
@@ -236,10 +238,11 @@ def path(
 
         with writing():
             write_table(polars.DataFrame(found), output)
-    if voice.as_json:
-        answer(asdict(told.path) | {"metric": told.metric})
-    else:
-        show_path(told.path, told.metric)
+    with saying(*([] if output in (None, "-") else [output])):
+        if voice.as_json:
+            answer(asdict(told.path) | {"metric": told.metric})
+        else:
+            show_path(told.path, told.metric)
 
 
 @coterie.command(short_help="Score the groups beside other methods.")

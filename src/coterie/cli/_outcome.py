@@ -9,7 +9,8 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -17,7 +18,7 @@ import numpy as np
 
 from coterie.cli._printable import printable
 from coterie.cli._stopping import INTERRUPTED, stoppable
-from coterie.files import PartlyWrittenError
+from coterie.files import PartlyWrittenError, files_are
 
 AS_JSON = "coterie.as_json"
 LONGEST = 300
@@ -80,10 +81,13 @@ def _noted(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _told(ctx: click.Context, code: int, line: str) -> int:
-    """Say what went wrong, to people or to machines."""
+    """Say what went wrong, to people or to machines; to people also where machines cannot hear."""
     if ctx.meta.get(AS_JSON):
-        click.echo(json.dumps({"error": line, "code": code}))
-    else:
+        with suppress(OSError):
+            click.echo(json.dumps({"error": line, "code": code}))
+            return code
+    # Where nothing can be said at all, the code is left to tell.
+    with suppress(OSError):
         click.echo(f"coterie: {printable(line)}", err=True)
     return code
 
@@ -148,6 +152,18 @@ def writing() -> Iterator[None]:
         raise NotWrittenError(_of_system(error)) from error
     except ValueError as error:
         raise NotWrittenError(str(error)) from error
+
+
+@contextmanager
+def saying(*files: Path | str) -> Iterator[None]:
+    """Whatever cannot be said in here on standard output comes after these files were written."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        told = f" {files_are(files)} new." if files else ""
+        raise NotWrittenError(f"standard output: {_of_system(error)}{told}") from error
 
 
 def _of_system(error: OSError) -> str:

@@ -8,6 +8,7 @@ from coterie.files._values import NotPlainError, plain_value, value_in
 from coterie.files._whole import (
     Opener,
     PartlyWrittenError,
+    files_are,
     whole_file,
     whole_files,
     write_whole,
@@ -21,6 +22,7 @@ __all__ = [
     "UnreadableError",
     "array_in",
     "document_in",
+    "files_are",
     "floats_in",
     "number_in",
     "plain_array",
