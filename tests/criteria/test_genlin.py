@@ -1,4 +1,5 @@
 import numpy as np
+import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,8 +11,8 @@ from coterie.gathering import Means, gathered
 from coterie.statistics import RowSets
 
 
-def price(X, y, *, curvature=1.0, bound="general"):
-    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+def price(X, y, *, curvature=1.0, bound="general", aggregation="mean"):
+    evidence = gathered(X, y[:, None], AGGREGATIONS[aggregation], RowSets.all_rows(), Means())
     pairs = evidence.pairs(evidence.alone(0), np.array([1]))
     return GenLin(1.0, curvature, bound).verdict(pairs).price[0, 0]
 
@@ -74,3 +75,27 @@ def test_families_know_their_curvature(rng):
         == 1.0
     )
     assert gaussian.curvature(numbers.mean(), numbers.std(), 0.5) == 0.5
+
+
+@pytest.mark.parametrize("curvature", [0.25, 1.0, 3.0])
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_constant_adds_nothing_to_the_variance_of_both(rng, order, curvature):
+    x, y = rng.normal(size=(2, 40))
+    X = np.column_stack([x, np.full(40, 2.0)])[:, ::order]
+    # Standardised, a constant is 0: u + v varies as x alone, and so does the aggregate.
+    assert price(X, y, curvature=curvature) == pytest.approx(1.0)
+    cov = abs(np.cov(x / x.std(), y / y.std())[0, 1])
+    expected = cov / (curvature / 2)
+    assert price(X, y, curvature=curvature, bound="bivariate") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("bound", ["general", "bivariate"])
+def test_a_twin_that_changes_the_aggregate_costs_what_the_formula_says(rng, bound):
+    x, y = rng.normal(size=(2, 60))
+    X = np.column_stack([x, 10 * x])
+    # The larger of x and 10 x is another column than x, though x and 10 x are twins.
+    w = X.max(axis=1)
+    judge = oracle.genlin(1.0, 0.5, bound, standardise_target=True)
+    expected, _ = judge(*X.T, w, y)
+    found = price(X, y, curvature=0.5, bound=bound, aggregation="max")
+    assert found == pytest.approx(expected)

@@ -1,20 +1,28 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.model_selection import KFold
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold, cross_val_score
 
 from coterie.aggregations import AGGREGATIONS
-from coterie.criteria import NonLin
+from coterie.criteria import NonLin, Parsimony
+from coterie.criteria._nonlin import given_up
 from coterie.gathering import Means, gathered
 from coterie.statistics import RowSets
 
 
-def price(X, y, *, aggregation="mean", splits=None, tolerance=0.0):
-    """Price of merging the first two columns."""
+def pair(X, y, *, aggregation="mean", splits=None):
+    """What is known of the first two columns."""
     rows = RowSets.of_splits(splits, len(y)) if splits else RowSets.all_rows()
     evidence = gathered(X, y[:, None], AGGREGATIONS[aggregation], rows, Means())
-    pairs = evidence.pairs(evidence.alone(0), np.array([1]))
-    return NonLin(tolerance, held_out=splits is not None).verdict(pairs).price[0, 0]
+    return evidence.pairs(evidence.alone(0), np.array([1]))
+
+
+def price(X, y, *, aggregation="mean", splits=None, tolerance=0.0):
+    """Price of merging the first two columns."""
+    criterion = NonLin(tolerance, held_out=splits is not None)
+    return criterion.verdict(pair(X, y, aggregation=aggregation, splits=splits)).price[0, 0]
 
 
 @given(st.integers(0, 2**16), st.integers(4, 40))
@@ -70,3 +78,67 @@ def test_nearly_equal_columns_are_told_apart_while_digits_last(rng):
         X = np.column_stack([x, x + size * difference])
         np.testing.assert_allclose(price(X, difference), 1.0, atol=0.02)
     assert price(np.column_stack([x, x + 1e-9 * difference]), difference) < 0.02
+
+
+@pytest.mark.parametrize("score", [-1.0, -1e3, -1e6, -1e9])
+def test_scores_far_below_0_have_fewer_digits_after_the_point(score):
+    # Doubles have 16 digits in all: the last three of them are rounding.
+    apart = np.array([score, score])
+    merged = score * (1 + np.array([5e-14, 1e-11]))
+    price = given_up(apart, merged)
+    assert price[0] == 0
+    np.testing.assert_allclose(price[1], -1e-11 * score, rtol=1e-3)
+
+
+def test_scores_near_0_have_as_many_digits_as_those_near_1():
+    price = given_up(np.array([0.01, 0.01]), np.array([0.01 - 5e-14, 0.01 - 1e-11]))
+    assert price[0] == 0
+    np.testing.assert_allclose(price[1], 1e-11, rtol=1e-3)
+
+
+@pytest.mark.parametrize("exponent", [0, 2, 4, 6])
+def test_twins_cost_nothing_where_every_prediction_fails(rng, exponent):
+    # Held-out rows lie so far away that the slope of a few noisy rows predicts nonsense.
+    x, y = rng.normal(size=(2, 50))
+    x[40:] *= 10.0**exponent
+    X = np.column_stack([x, 3 * x + 2])
+    splits = [(np.arange(40), np.arange(40, 50))]
+    assert price(X, y, splits=splits) == 0
+
+
+@pytest.mark.parametrize("penalty", [2.0, 7.5])
+def test_parsimony_allows_a_multiple_of_what_noise_gives_up(rng, penalty):
+    X = rng.normal(size=(30, 2))
+    y = X @ [1.0, 0.5] + rng.normal(size=30)
+    mean = X.mean(axis=1, keepdims=True)
+    apart = LinearRegression().fit(X, y).score(X, y)
+    merged = LinearRegression().fit(mean, y).score(mean, y)
+    verdict = Parsimony(penalty).verdict(pair(X, y))
+    np.testing.assert_allclose(verdict.price, apart - merged)
+    np.testing.assert_allclose(verdict.allowance, penalty * (1 - apart) / (30 - 3))
+
+
+@pytest.mark.parametrize("penalty", [2.0, 7.5])
+def test_parsimony_on_folds_allows_twice_the_noise_less(rng, penalty):
+    X = rng.normal(size=(30, 2))
+    y = X @ [1.0, 0.5] + rng.normal(size=30)
+    splits = list(KFold(3).split(X))
+    apart = cross_val_score(LinearRegression(), X, y, cv=splits)
+    merged = cross_val_score(LinearRegression(), X.mean(axis=1, keepdims=True), y, cv=splits)
+    verdict = Parsimony(penalty, held_out=True).verdict(pair(X, y, splits=splits))
+    np.testing.assert_allclose(verdict.price, apart.mean() - merged.mean())
+    expected = (penalty - 2) * np.mean(1 - apart) / (30 - 3)
+    np.testing.assert_allclose(verdict.allowance, expected, atol=1e-15)
+
+
+def test_parsimony_allows_nothing_where_nothing_is_left_to_noise(rng):
+    X = rng.normal(size=(30, 2))
+    y = X @ [1.0, 0.5]
+    splits = list(KFold(3).split(X))
+    for criterion, known in (
+        (Parsimony(5.0), pair(X, y)),
+        (Parsimony(5.0, held_out=True), pair(X, y, splits=splits)),
+    ):
+        allowance = criterion.verdict(known).allowance
+        assert (allowance >= 0).all()
+        np.testing.assert_allclose(allowance, 0, atol=1e-14)

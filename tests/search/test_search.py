@@ -197,3 +197,34 @@ def test_prices_without_end_still_merge_when_allowances_have_none():
     graph = sparse.csr_array(np.kron(np.eye(2), 1 - np.eye(2)))
     question = ByHand(4, lambda g, j: np.inf, allowance=np.inf)
     assert groups_of(best(question, Limits(graph))) == [[0, 1], [2, 3]]
+
+
+def test_where_copies_are_not_all_welcome_the_next_cheapest_joins():
+    copies = np.array([0, 1, 1, 2, 3])
+
+    def price(group, j):
+        """0 and 3 open a group; the copies 1 and 2 would be next, but only one of them."""
+        if {1, 2} & {*group} and j in {1, 2}:
+            return 9
+        if len(group) == 1:
+            return 0.1 if {*group, j} == {0, 3} else 0.9
+        return {1: 0.2, 2: 0.2, 4: 0.3}.get(j, 9)
+
+    outcome = best(ByHand(5, price), copies=copies)
+    assert groups_of(outcome) == [[0, 3, 4], [1], [2]]
+    assert decisions_of(outcome)[:4] == [(0, 3, True), (0, 4, True), (0, 1, False), (0, 2, False)]
+
+
+@pytest.mark.parametrize(
+    ("size", "groups"),
+    [
+        (1, [[0], [1], [2], [3]]),
+        (2, [[0, 1], [2, 3]]),
+        (3, [[0, 1, 2], [3]]),
+        (4, [[0, 1, 2, 3]]),
+    ],
+)
+def test_copies_join_together_only_as_far_as_there_is_room(size, groups):
+    question = ByHand(4, lambda g, j: 0)
+    outcome = best(question, Limits(max_group_size=size), copies=np.array([0, 1, 1, 1]))
+    assert groups_of(outcome) == groups
