@@ -228,3 +228,80 @@ def test_copies_join_together_only_as_far_as_there_is_room(size, groups):
     question = ByHand(4, lambda g, j: 0)
     outcome = best(question, Limits(max_group_size=size), copies=np.array([0, 1, 1, 1]))
     assert groups_of(outcome) == groups
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
+def test_best_takes_the_first_of_those_equal_up_to_rounding(scale):
+    def dearer_by(gap):
+        prices = {1: scale + gap * max(1.0, scale), 2: scale}
+        question = ByHand(3, lambda g, j: prices.get(j, 9e9), allowance=np.inf)
+        return decisions_of(best(question))[0]
+
+    assert dearer_by(1e-13) == (0, 1, True)
+    assert dearer_by(1e-11) == (0, 2, True)
+
+
+def test_best_tells_the_last_refusal_of_those_who_stay_alone():
+    outcome = best(ByHand(3, lambda g, j: 5 - j))
+    assert decisions_of(outcome) == [(0, 2, False), (1, 2, False), (2, 1, False)]
+    assert outcome[1].price.tolist() == [3, 3, 4]
+
+
+def test_those_who_could_ask_nobody_have_no_refusal_to_tell():
+    kinds = np.array([1, -1, 1])
+    assert decisions_of(best(ByHand(3, lambda g, j: 2), Limits(kinds=kinds))) == [
+        (0, 2, False),
+        (2, 0, False),
+    ]
+
+
+def test_a_feature_may_be_turned_away_with_one_set_of_copies_after_another():
+    copies = np.array([0, 1, 1, 2, 2])
+
+    def one_of_each(group, j):
+        """0 goes with anybody, but with no second copy; copies go with nobody else."""
+        same = {1: {1, 2}, 2: {1, 2}, 3: {3, 4}, 4: {3, 4}}.get(j, set())
+        return 0.1 * max(j, *group) if 0 in {*group, j} and not same & {*group} else 9
+
+    outcome = best(ByHand(5, one_of_each), copies=copies)
+    assert groups_of(outcome) == [[0], [1], [2], [3], [4]]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize(
+    ("kinds", "groups"),
+    [
+        ([1, 0, 2, 1, -1, 0], [[0, 1, 3, 5], [2], [4]]),
+        ([0, 2, 1, 2, 0, 1], [[0, 1, 3, 4], [2, 5]]),
+        ([-1, 0, 0, -1, 3, 3], [[0], [1, 2, 4, 5], [3]]),
+    ],
+)
+def test_features_of_different_kinds_never_share_a_group(search, kinds, groups):
+    outcome = search(ByHand(6, lambda g, j: 0), Limits(kinds=np.array(kinds)))
+    assert groups_of(outcome) == groups
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize(
+    ("sizes", "groups"),
+    [
+        ([1, 2, 2, 1], [[0, 1], [2, 3]]),
+        ([2, 2, 1], [[0, 2], [1]]),
+        ([3, 1, 1, 1], [[0], [1, 2, 3]]),
+    ],
+)
+def test_features_count_for_as_many_as_they_are_where_groups_are_limited(search, sizes, groups):
+    limits = Limits(max_group_size=3, sizes=np.array(sizes))
+    assert groups_of(search(ByHand(len(sizes), lambda g, j: 0), limits)) == groups
+
+
+def test_limits_are_the_same_for_features_in_another_order():
+    order = np.array([2, 0, 1])
+    graph = sparse.csr_array(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1.0]]))
+    limits = Limits(graph, 2, np.array([5, 6, 7]), np.array([1, 2, 3]))
+    there = limits.reordered(order)
+    np.testing.assert_array_equal(there.neighbours.toarray(), graph.toarray()[order][:, order])
+    assert there.max_group_size == 2
+    assert there.kinds.tolist() == [7, 5, 6]
+    assert there.sizes.tolist() == [3, 1, 2]
+    assert Limits().reordered(order) == Limits()
