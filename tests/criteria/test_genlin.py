@@ -33,10 +33,11 @@ def test_nearly_twins_cost_what_the_formula_says_and_twins_nothing(r, curvature)
         assert price(np.column_stack([x, twin]), y, curvature=curvature) == 0
 
 
+@pytest.mark.parametrize("noise", [1.0, 10.0])
 @pytest.mark.parametrize("bound", ["general", "bivariate"])
-def test_opposites_can_never_merge(rng, bound):
+def test_opposites_can_never_merge(rng, bound, noise):
     x = rng.normal(size=40)
-    y = x + rng.normal(size=40)
+    y = x + noise * rng.normal(size=40)
     assert price(np.column_stack([x, -x]), y, bound=bound) > 1e12
 
 

@@ -142,3 +142,10 @@ def test_parsimony_allows_nothing_where_nothing_is_left_to_noise(rng):
         allowance = criterion.verdict(known).allowance
         assert (allowance >= 0).all()
         np.testing.assert_allclose(allowance, 0, atol=1e-14)
+
+
+def test_the_tolerance_is_what_every_merge_may_give_up(rng):
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    verdict = NonLin(0.25).verdict(pair(X, y))
+    assert verdict.allowance.tolist() == [[0.25]]
+    np.testing.assert_allclose(verdict.price, price(X, y))

@@ -57,3 +57,17 @@ def test_the_trace_names_groups_as_they_are_now():
         merged = trace[trace.accepted]
         assert (reducer.labels_[merged.candidate] == merged.group).all()
         assert len(merged) == 8 - 2
+
+
+def test_no_merge_is_forced_where_a_tolerance_gives_the_number():
+    n_given = 0
+    for seed in range(6):
+        X, y = correlated(np.random.default_rng(seed), n_features=8)
+        sizes = [NonLinCFA(t, cv=None).fit(X, y).n_groups_ for t in np.geomspace(1e-9, 1.0, 12)]
+        if sizes != sorted(sizes, reverse=True):
+            continue  # a larger tolerance gave more groups, so that bisection may miss some
+        for n_groups in {*sizes}:
+            trace = NonLinCFA(n_groups=n_groups, cv=None).fit(X, y).trace_
+            assert not np.isposinf(trace.allowance).any()
+            n_given += 1 < n_groups < 8
+    assert n_given > 0

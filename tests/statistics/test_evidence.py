@@ -7,6 +7,8 @@ from sklearn.model_selection import KFold, TimeSeriesSplit
 from coterie.aggregations import AGGREGATIONS, Custom
 from coterie.gathering import Means, gathered
 from coterie.statistics import RowSets
+from coterie.statistics._columns import CONSTANT
+from coterie.statistics._pairs import unless_constant
 
 SPLITS = {"all rows": None, "folds": KFold(3), "time": TimeSeriesSplit(3)}
 AGGREGATES = {**AGGREGATIONS, "custom": Custom(lambda Z: Z.max(axis=1) - Z.sum(axis=1))}
@@ -111,3 +113,50 @@ def test_foreseen_groups_equal_groups_that_have_grown(rng, name, splits, engine)
                 np.testing.assert_allclose(
                     all_groups[..., k, :], this_group[..., 0, :], rtol=1e-9, atol=1e-9
                 )
+
+
+@pytest.mark.parametrize("engine", ["gram", "columns"])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_members_that_cancel_leave_no_scatter(rng, at_once, engine):
+    # Their sum is 0 but for rounding, which is no evidence of anything.
+    a, b, z, y = rng.normal(size=(4, 50))
+    X = np.column_stack([a / 3, b / 7, -(a / 3 + b / 7), z])
+    evidence = gathered(X, y[:, None], AGGREGATIONS["sum"], RowSets.all_rows(), Means(engine))
+    group = evidence.alone(0)
+    for links in [np.array([1, 2])] if at_once else [np.array([1]), np.array([2])]:
+        group = evidence.joined(group, links)
+    assert evidence.pairs(group, np.array([3])).uu.item() == 0
+    before = evidence.joined(evidence.alone(0), np.array([1]))
+    pairs = evidence.pairs(before, np.array([2]))
+    assert pairs.uu.item() > 0
+    assert pairs.ww.item() == 0
+
+
+@pytest.mark.parametrize("n", [1.0, 10.0, 1e6])
+def test_a_column_whose_every_row_is_off_by_rounding_is_constant(n):
+    mean, off = np.array([-273.15]), np.array([0.5, 2.0]) * CONSTANT * 273.15
+    assert (unless_constant(n * off**2, np.array([n]), mean) > 0).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("engine", ["gram", "columns"])
+@pytest.mark.parametrize(
+    "units", [(1e-140, 1e-3, 1e140), (1e-150, 1e-149, 1e-10), (1e-90, 1e-89, 1e150)]
+)
+def test_of_columns_in_units_far_apart_a_sum_is_the_one_in_the_largest(rng, units, engine):
+    a, b, c, y = rng.normal(size=(4, 40))
+    X = np.column_stack([a, b, c]) * units
+    evidence = gathered(X, y[:, None], AGGREGATIONS["sum"], RowSets.all_rows(), Means(engine))
+    # Whoever opens the group, and whoever joins: the last column outweighs the others.
+    for first, second in ((0, 1), (1, 0)):
+        group = evidence.joined(evidence.alone(first), np.array([second]))
+        got = correlations_of(evidence.pairs(group, np.array([2])), (0, 0))
+        together = units[0] / units[1] * a + b
+        expected = correlations(np.column_stack([together, c, y]))
+        np.testing.assert_allclose(got["uy"], expected[0, 2], atol=1e-12)
+        np.testing.assert_allclose(got["uv"], expected[0, 1], atol=1e-12)
+        np.testing.assert_allclose(got["vy"], expected[1, 2], atol=1e-12)
+        np.testing.assert_allclose(got["wy"], expected[1, 2], atol=1e-9)
+    group = evidence.joined(evidence.alone(2), np.array([0]))
+    got = correlations_of(evidence.pairs(group, np.array([1])), (0, 0))
+    np.testing.assert_allclose(got["uy"], expected[1, 2], atol=1e-9)
+    np.testing.assert_allclose(got["wy"], expected[1, 2], atol=1e-9)
