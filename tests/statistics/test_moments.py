@@ -2,10 +2,12 @@ from functools import reduce
 from operator import add
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie.statistics import BatchMoments
+from coterie.statistics._pairs import without_rounding
 
 
 def assert_equal(a, b):
@@ -36,3 +38,17 @@ def test_far_means_do_not_cancel(rng):
     table = rng.normal(size=(40, 2))
     far = BatchMoments.of(table[:20] + 1e9) + BatchMoments.of(table[20:] + 1e9)
     np.testing.assert_allclose(far.scatter, BatchMoments.of(table).scatter, rtol=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-40, 1e-9, 1.0, 1e9, 1e40])
+def test_scatter_is_counted_in_the_square_of_the_unit(rng, unit):
+    table = rng.normal(size=(30, 3)) + 2
+    scatter = BatchMoments.of(unit * table).scatter
+    np.testing.assert_allclose(scatter / unit / unit, 30 * np.cov(table.T, ddof=0), rtol=1e-10)
+
+
+@pytest.mark.parametrize("unit", [1e-40, 1.0, 1e40])
+def test_what_is_rounding_in_one_unit_is_rounding_in_every_unit(unit):
+    # Doubles have 16 digits; of a sum of squares, the last three are rounding.
+    scatter, magnitude = unit * np.array([5e-14, 2e-13, 1.0]), np.full(3, unit)
+    assert (without_rounding(scatter, magnitude) > 0).tolist() == [False, True, True]
