@@ -4,7 +4,9 @@ BIN := .venv/bin
 READY := .venv/ready
 ENGINES := .venv/engines
 
-.PHONY: help demo test check quick reproduce bench pictures clean
+MUTANTS ?= --number 200 --minutes 30
+
+.PHONY: help demo test check quick mutants reproduce bench pictures clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
@@ -39,6 +41,9 @@ quick: $(READY)  ## a share of the paper's tables in a minute or two; fails wher
 	rm -rf build/quick
 	$(BIN)/python -m experiments run --quick --into build/quick
 	$(BIN)/python -m experiments check --into build/quick
+
+mutants: $(ENGINES)  ## change one thing in the source at a time and see whether a test notices
+	$(BIN)/python tests/mutation/mutants.py $(MUTANTS)
 
 reproduce: $(READY)  ## all tables and figures of the paper and the comparison, into reproduced/
 	$(BIN)/python -m experiments run

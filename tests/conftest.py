@@ -4,7 +4,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 os.environ.setdefault("MPLBACKEND", "agg")
 
@@ -14,6 +14,10 @@ settings.register_profile(
     max_examples=40,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+# For mutants: that it fails is all there is to know, so no time is spent on a simpler failure.
+settings.register_profile(
+    "first failure", settings.get_profile("coterie"), phases=[Phase.explicit, Phase.generate]
 )
 settings.load_profile("coterie")
 
