@@ -34,11 +34,9 @@ def ladder(rungs, *, in_effect=3.0, importance=(1.0,)):
 
     left = {n_groups: np.atleast_1d(residual) for n_groups, residual in rungs}
     prepared = SimpleNamespace(
-        seen=SimpleNamespace(
-            n=N,
-            effective_number=lambda: in_effect,
-            left_by=lambda partition: left[len(partition.groups)],
-        ),
+        seen=SimpleNamespace(n=N, left_by=lambda partition: left[len(partition.groups)]),
+        effective_number=lambda: in_effect,
+        n_varying_groups=lambda partition: len(partition.groups),
         importance=np.array(importance),
         groupable=SimpleNamespace(by=by),
     )

@@ -58,6 +58,7 @@ def test_five_thousand_features_need_no_matrix_of_all_pairs(rng):
     assert shown.ax_.get_title() == title
 
 
+@pytest.mark.filterwarnings("ignore:X is constant:coterie.FitWarning")
 def test_constant_columns_gaps_and_huge_numbers_do_no_harm(rng):
     X = rng.normal(size=(40, 5))
     X[:, 1] = 0.1

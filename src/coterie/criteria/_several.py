@@ -17,7 +17,7 @@ class ForAll:
     """A merge must be worth its price to every target.
 
     The verdict is that of the target with the highest price less allowance, where prices count
-    ``importance`` times.
+    ``importance`` times; of those that refuse, if any does.
 
     Parameters
     ----------
@@ -35,7 +35,9 @@ class ForAll:
         scale = self.importance.reshape(-1, *[1] * verdicts[0].price.ndim)
         price = scale * np.stack([verdict.price for verdict in verdicts])
         allowance = np.stack([verdict.allowance for verdict in verdicts])
-        hardest = np.argmax(_excess(price, allowance), axis=0)[None]
+        refuses = price > allowance
+        asked = refuses | ~refuses.any(axis=0)
+        hardest = np.argmax(np.where(asked, _excess(price, allowance), -np.inf), axis=0)[None]
         return Verdict(
             np.take_along_axis(price, hardest, axis=0)[0],
             np.take_along_axis(allowance, hardest, axis=0)[0],
