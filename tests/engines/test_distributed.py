@@ -106,7 +106,8 @@ def test_what_is_wrong_on_a_worker_is_the_same_sentence(client, columns):
     X, y = columns
     X = X.copy()
     X[-1, 3] = np.nan
-    with pytest.raises(ValueError, match=r"^X has NaN in column 3 of chunk 5\. Fill the gaps"):
+    row = rf"row {len(X) - 1:,} of X"
+    with pytest.raises(ValueError, match=rf"^X has NaN in column 3 of chunk 5, {row}\. Fill the"):
         NonLinCFA().fit(da.from_array(X, chunks=(LENGTHS, 20)), y)
 
 

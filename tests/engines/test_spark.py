@@ -160,6 +160,7 @@ def test_large_moments_are_added_by_executors_and_come_part_by_part(frame, table
     assert_same_decisions(NonLinCFA(0.01).fit_moments(moments), expected)
 
 
+@pytest.mark.filterwarnings("ignore:X is constant:coterie.FitWarning")
 def test_all_kinds_of_numbers_are_numbers(frame, table):
     kinds = ["FLOAT", "DECIMAL(20, 8)", "BIGINT", "BOOLEAN"]
     exprs = [f"CAST(c{place} AS {kind}) AS c{place}" for place, kind in zip([2, 3, 4, 6], kinds)]
