@@ -5,6 +5,7 @@ from threading import Barrier, Event
 
 import numpy as np
 import pytest
+import threadpoolctl
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from coterie import NonLinCFA
@@ -17,9 +18,15 @@ def blas_threads():
 
 @pytest.fixture(autouse=True)
 def two_threads():
-    """Two threads, whatever the machine or the test runner has set."""
-    with threadpool_limits(2, user_api="blas"):
-        yield
+    """Two threads, whatever the machine or the test runner has set; nobody is in control."""
+    before = blas_threads()
+    threadpool_limits(2, user_api="blas")
+    release = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
+    yield
+    assert blas_threads() == [2] * len(before)
+    threadpool_limits(before[0], user_api="blas")
 
 
 def test_whoever_leaves_last_lifts_the_limit():
@@ -38,6 +45,26 @@ def test_whoever_leaves_last_lifts_the_limit():
             may_leave.set()
             task.result()
             assert blas_threads() == [1] * len(before)
+        assert blas_threads() == before
+
+
+def test_neither_has_to_be_the_main_thread():
+    before = blas_threads()
+    inside, may_leave = [Event(), Event()], [Event(), Event()]
+
+    def limited(number):
+        with at_most(1):
+            inside[number].set()
+            may_leave[number].wait(10)
+
+    with ThreadPoolExecutor(2) as pool:
+        tasks = []
+        for number in (0, 1):
+            tasks.append(pool.submit(limited, number))
+            inside[number].wait(10)
+        for number in (0, 1):
+            may_leave[number].set()
+            tasks[number].result()
         assert blas_threads() == before
 
 

@@ -197,7 +197,8 @@ class Groupable:
             outcome = self._signed(*outcome)
         if self.order is not None:
             outcome = reordered(*outcome, self.order)
-        return outcome if self.units is None else self.units.told(*outcome)
+        partition, trace = outcome if self.units is None else self.units.told(*outcome)
+        return partition.oriented(), trace
 
     def _asked(self, search: Search, question: MergeQuestion) -> tuple[Partition, Trace]:
         if search is best:
@@ -209,6 +210,8 @@ class Groupable:
         signs = np.ones(self.evidence.n_features)
         for members in in_order_of_joining(partition, trace):
             signs[members] = self.signs_in_turn(members)
+        if self.limits.constant is not None:
+            signs[self.limits.constant] = 1.0  # nothing is opposed to a constant
         return Partition(partition.groups, signs), trace
 
     def signs_in_turn(self, members: IntArray) -> FloatArray:
@@ -317,10 +320,11 @@ def orientation(columns: Any) -> FloatArray:
         return _orientation_by_entries(columns)
     signs = np.zeros(columns.shape[1])
     unknown = np.arange(columns.shape[1])
-    for start in range(0, columns.shape[0], FEW_ROWS):
+    n_rows = columns.shape[0]
+    for start in range(0, n_rows, FEW_ROWS):
         if not len(unknown):
             break
-        block = np.asarray(columns[start : start + FEW_ROWS])[:, unknown]
+        block = np.asarray(columns[start : min(start + FEW_ROWS, n_rows)])[:, unknown]
         signs[unknown] = _first_sign(block)
         unknown = unknown[signs[unknown] == 0]
     return np.where(signs < 0, -1.0, 1.0)

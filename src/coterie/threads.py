@@ -15,41 +15,57 @@ class SharedLimit:
     """A limit for the whole process, which the last who wanted one lifts again.
 
     The number of threads belongs to the process and not to who sets it: restored by each from
-    what it found, it would stay at what another had set meanwhile.
+    what it found, it would stay at what another had set meanwhile. Only where threads come from
+    OpenMP does each thread of Python have a number of its own.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._wanted: list[int] = []
-        self._before: Any = None
+        self._before: list[int] = []
 
     @contextmanager
     def at_most(self, n_threads: int) -> Iterator[None]:
         """No more than so many threads while this lasts; the fewest that anybody wants."""
+        own = [(pool, pool.num_threads) for pool in _pools() if _is_own(pool)]
+        shared = [pool for pool in _pools() if not _is_own(pool)]
         with self._lock:
+            if not self._wanted:
+                self._before = [pool.num_threads for pool in shared]
             self._wanted.append(n_threads)
-            limiter = self._apply()
-            if self._before is None:
-                self._before = limiter
+            self._apply(shared)
+        for pool, before in own:
+            pool.set_num_threads(min(n_threads, before))
         try:
             yield
         finally:
+            for pool, before in own:
+                pool.set_num_threads(before)
             with self._lock:
                 self._wanted.remove(n_threads)
-                if self._wanted:
-                    self._apply()
-                else:
-                    self._before.restore_original_limits()
-                    self._before = None
+                self._apply(shared)
 
-    def _apply(self) -> Any:
-        return _pools().limit(limits=min(self._wanted), user_api="blas")
+    def _apply(self, shared: list[Any]) -> None:
+        """Give each pool as many threads as everybody agrees to."""
+        for pool, before in zip(shared, self._before, strict=True):
+            # Some versions listen only to the thread that has set a number first.
+            release = getattr(type(pool), "clear_controlling_thread", None)
+            if release is not None:
+                release(force=True)
+            pool.set_num_threads(min([before, *self._wanted]))
+            if release is not None:
+                release(force=True)
 
 
 @cache
-def _pools() -> ThreadpoolController:
-    """The pools of threads in this process; looking for them takes longer than a small fit."""
-    return ThreadpoolController()
+def _pools() -> list[Any]:
+    """The pools of BLAS in this process; looking for them takes longer than a small fit."""
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+
+
+def _is_own(pool: Any) -> bool:
+    """Whether each thread of Python has a number of threads of its own."""
+    return getattr(pool, "threading_layer", None) == "openmp"
 
 
 _LIMIT = SharedLimit()

@@ -67,7 +67,7 @@ class Units:
 
     def sums(self, columns: Any) -> Any:
         """One column per unit."""
-        if len(self.members) == columns.shape[1]:
+        if len(self.members) == columns.shape[1] and (self.signs is None or self.signs.min() > 0):
             return columns
         if is_sparse(columns):
             return columns @ self.weights(columns.shape[1]).T

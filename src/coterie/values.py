@@ -88,6 +88,15 @@ class Partition:
         sorted_groups = (np.sort(np.asarray(group, dtype=np.intp)) for group in groups)
         return cls(tuple(sorted(sorted_groups, key=lambda group: int(group[0]))))
 
+    def oriented(self) -> Partition:
+        """The same with signs that are seen from the first member of each group."""
+        if self.signs is None:
+            return self
+        signs = self.signs.copy()
+        for members in self.groups:
+            signs[members] *= signs[members[0]]
+        return Partition(self.groups, signs)
+
     @property
     def labels(self) -> IntArray:
         """Number of the group of each feature."""

@@ -113,6 +113,7 @@ def test_many_columns_are_searched_like_dense_ones(search):
         np.testing.assert_array_equal(reducer.labels_, dense)
 
 
+@pytest.mark.filterwarnings("ignore::coterie.FitWarning")
 def test_wide_columns_are_never_made_dense():
     rng = np.random.default_rng(0)
     X = sparse.random_array((2000, 30_000), density=0.001, rng=rng, format="csr")

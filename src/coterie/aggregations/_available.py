@@ -7,7 +7,7 @@ on average. So an aggregate keeps its level and its scale, whoever is missing.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -89,6 +89,8 @@ class AvailableSum:
 
     average: bool = False
     row_weights: FloatArray | None = field(default=None, compare=False)
+    # Whether members that are opposed to each other leave nothing but rounding.
+    cancels: ClassVar[bool] = True
 
     def first(self, column: FloatArray) -> FloatArray:
         parts = Parts.of(column, self.row_weights)

@@ -10,6 +10,9 @@ import numpy as np
 from coterie.aggregations._protocols import Weights
 from coterie.values import FloatArray, IntArray
 
+# Weights whose sum is no more than this add up to 0.
+OPPOSED = 1e-9
+
 
 class PrincipalState(NamedTuple):
     """Centred columns and the eigenvectors of their scatter, the largest last."""
@@ -23,7 +26,8 @@ class PrincipalState(NamedTuple):
 class Principal:
     """The first principal component, its sign such that the weights sum to 0 or more.
 
-    Rows count as often as ``row_weights`` say; once if None.
+    Where they sum to 0, the first of them is positive. Rows count as often as ``row_weights`` say;
+    once if None.
     """
 
     name: str = "principal"
@@ -50,7 +54,10 @@ class Principal:
 
     def _top(self, state: PrincipalState) -> FloatArray:
         top = state.eigenvectors[:, -1]
-        return top if top.sum() >= 0 else -top
+        total = float(top.sum())
+        # Opposites add up to rounding, which must not decide.
+        leading = total if abs(total) > OPPOSED else float(top[np.argmax(np.abs(top) > OPPOSED)])
+        return top if leading >= 0 else -top
 
     def with_each(self, state: PrincipalState, columns: FloatArray) -> FloatArray:
         # One column more borders the scatter matrix by one row, and the top eigenvector

@@ -82,7 +82,7 @@ def join(sums: Sums, group: Group, feature: int) -> None:
     weight = weight_in(sums.weights[feature], group.unit[0], sums.units_differ)
     if sums.signs:
         look(sums, group, feature, group.seen[0])
-        weight *= sign_of(group.seen[0], group.apart, sums.apart[feature])
+        weight *= sign_of(group.seen[0], sums.whole, group.apart, sums.apart[feature])
     if sums.scatters.shape[0] > 0:
         for b in range(len(group.own)):
             group.own[b] += weight**2 * sums.batch_own[feature, b]
@@ -105,11 +105,13 @@ def join(sums: Sums, group: Group, feature: int) -> None:
 
 
 @kernel
-def sign_of(seen: FloatArray, group_apart: FloatArray, column_apart: FloatArray) -> float:
+def sign_of(
+    seen: FloatArray, whole: FloatArray, group_apart: FloatArray, column_apart: FloatArray
+) -> float:
     """-1 for a candidate that is anti-correlated with the group over all rows, else 1."""
     total = 0.0
     for b in range(len(seen)):
-        total += seen[b] + group_apart[b] * column_apart[b]
+        total += whole[b] * seen[b] + group_apart[b] * column_apart[b]
     return -1.0 if total < 0 else 1.0
 
 
@@ -185,9 +187,10 @@ def pool(sums: Sums, group: Group) -> None:
     """Mean, own scatter and scatter with each target of the group within each set."""
     n_sets, n_batches = sums.membership.shape
     n_targets = sums.columns.shape[2] - 2
-    overall = (sums.lengths * group.mean).sum() / sums.lengths.sum()
+    lengths = sums.lengths * sums.whole
+    overall = (lengths * group.mean).sum() / lengths.sum()
     for b in range(n_batches):
-        group.apart[b] = np.sqrt(sums.lengths[b]) * (group.mean[b] - overall)
+        group.apart[b] = np.sqrt(lengths[b]) * (group.mean[b] - overall)
     for t in range(n_sets):
         mean = 0.0
         for b in range(n_batches):
@@ -336,7 +339,7 @@ def asking(several: bool) -> Callable[..., int]:
                     seen[0, b] = total[b, candidate]
                 seen[1, b] = total[b, feature] if looked_up else seen[0, b]
             if sums.signs:
-                weight *= sign_of(seen[0], group.apart, sums.apart[feature])
+                weight *= sign_of(seen[0], sums.whole, group.apart, sums.apart[feature])
             worst, worst_allowance = -np.inf, 0.0
             for v in range(n_targets):
                 y, allowance = first_target + v, tolerance

@@ -106,23 +106,23 @@ def between(t, membership, total, gaps, deviations, column):  # type: ignore[no-
 
 
 @cuda.jit(device=True)
-def sign_there(total, sums, apart, column):  # type: ignore[no-untyped-def]
+def sign_there(total, sums, whole, apart, column):  # type: ignore[no-untyped-def]
     """-1 for a candidate that is anti-correlated with the group over all rows, else 1."""
     scatter = 0.0
     for b in range(total.shape[0]):
-        scatter += total[b, column] + sums[3, b] * apart[column, b]
+        scatter += whole[b] * total[b, column] + sums[3, b] * apart[column, b]
     return -1.0 if scatter < 0 else 1.0
 
 
 @cuda.jit(device=True)
 def judged(table, group, rule, candidate):  # type: ignore[no-untyped-def]
     """Price and allowance of a candidate."""
-    n, membership, _, columns, deviations, _, _, apart_of, weights = table
+    n, membership, _, whole, columns, deviations, _, _, apart_of, weights = table
     total, within, gaps, sums, unit = group
     kind, tolerance, curvature, is_general, units_differ, signs = rule
     weight = weight_in(weights[candidate], unit[0], units_differ)
     if signs:
-        weight *= sign_there(total, sums, apart_of, candidate)
+        weight *= sign_there(total, sums, whole, apart_of, candidate)
     y, price, allowance = len(columns) - 1, 0.0, tolerance
     if kind == HELD_OUT:
         apart, merged, n_splits = 0.0, 0.0, len(n) // 2
@@ -154,14 +154,14 @@ def judged(table, group, rule, candidate):  # type: ignore[no-untyped-def]
 @cuda.jit(device=True)
 def pool_there(table, group):  # type: ignore[no-untyped-def]
     """Mean, own scatter and scatter with the target of the group within each set."""
-    n, membership, lengths, columns, deviations, _, _, _, _ = table
+    n, membership, lengths, whole, columns, deviations, _, _, _, _ = table
     total, within, gaps, sums, _ = group
     overall, n_rows = 0.0, 0.0
     for b in range(len(lengths)):
-        overall += lengths[b] * sums[0, b]
-        n_rows += lengths[b]
+        overall += whole[b] * lengths[b] * sums[0, b]
+        n_rows += whole[b] * lengths[b]
     for b in range(len(lengths)):
-        sums[3, b] = math.sqrt(lengths[b]) * (sums[0, b] - overall / n_rows)
+        sums[3, b] = math.sqrt(whole[b] * lengths[b]) * (sums[0, b] - overall / n_rows)
     for t in range(len(n)):
         mean = 0.0
         for b in range(len(lengths)):
@@ -183,7 +183,7 @@ def pool_there(table, group):  # type: ignore[no-untyped-def]
 @cuda.jit(device=True)
 def join_there(scatters, table, group, rule, feature, begin):  # type: ignore[no-untyped-def]
     """Add a feature to the group, as seen by the columns from one on."""
-    _, _, _, _, _, batch_mean, batch_own, apart_of, weights = table
+    _, _, _, whole, _, _, batch_mean, batch_own, apart_of, weights = table
     total, _, _, sums, unit = group
     units_differ, signs = rule[4], rule[5]
     thread, n_batches, target = cuda.threadIdx.x, total.shape[0], total.shape[1] - 1
@@ -193,7 +193,7 @@ def join_there(scatters, table, group, rule, feature, begin):  # type: ignore[no
         heaviest = weights[feature]
     weight = weight_in(weights[feature], heaviest, units_differ)
     if signs:
-        weight *= sign_there(total, sums, apart_of, feature)
+        weight *= sign_there(total, sums, whole, apart_of, feature)
     if thread == 0:
         for b in range(n_batches):
             own = weight**2 * batch_own[feature, b]
@@ -433,6 +433,9 @@ def _on_host(view: SumEvidence) -> Any:
             own=np.asarray(source.own),
             n_targets=source.n_targets,
             target_column=source.target_column,
-            rows=SimpleNamespace(membership=np.asarray(rows.membership)),
+            rows=SimpleNamespace(
+                membership=np.asarray(rows.membership),
+                whole=None if rows.whole is None else np.asarray(rows.whole),
+            ),
         ),
     )

@@ -36,6 +36,7 @@ class Sums(NamedTuple):
     n: FloatArray  # (T,)
     membership: FloatArray  # (T, B)
     lengths: FloatArray  # (B,)
+    whole: FloatArray  # (B,), 1 for the batches that hold every row once
     columns: FloatArray  # (C, T, 2 + V): mean, own scatter, scatter with each target
     deviations: FloatArray  # (C, T, B)
     batch_mean: FloatArray  # (C, B)
@@ -72,7 +73,7 @@ def rule_of(criterion: Criterion) -> Rule | None:
     match criterion:
         case NonLin(tolerance, held_out):
             return _rule(HELD_OUT if held_out else IN_SAMPLE, tolerance)
-        case GenLin(tolerance, curvature, bound):
+        case GenLin(tolerance, curvature, bound, in_units=False):
             return _rule(RATIO, tolerance, curvature, bound == "general")
         case Parsimony(penalty, held_out=False):
             return _rule(PENALISED, penalty)
@@ -151,6 +152,7 @@ def about_columns(views: Sequence[SumEvidence]) -> tuple[Any, ...]:
         first.n.reshape(n_sets),
         source.rows.membership.reshape(n_sets, n_batches),
         source.count[:, 0],
+        np.ones(n_batches) if source.rows.whole is None else source.rows.whole,
         columns.T,
         np.moveaxis(deviations, -1, 0),
         with_targets(lambda view: view.source.mean).T,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,15 +29,22 @@ class GenLin:
         b''(0) of the family, on the scale of the standardised target.
     bound : {"general", "bivariate"}
         The rule of Algorithm 2 or that of Appendix B.
+    in_units : bool, default=False
+        Whether the curvature is that of a target of spread 1 over all rows, where a question may be
+        about some of them: there it is divided by the spread that the target has in these.
     """
 
     tolerance: float
     curvature: float
     bound: str = "general"
+    in_units: bool = False
 
     def verdict(self, pairs: PairMoments) -> Verdict:
         """Price and allowance of each candidate."""
-        price = explained_apart(pairs, self.curvature, self.bound == "general")
+        curvature: Any = self.curvature
+        if self.in_units:
+            curvature = ratio(curvature, np.sqrt(pairs.yy / pairs.n))
+        price = explained_apart(pairs, curvature, self.bound == "general")
         return Verdict(price, np.full(price.shape, self.tolerance))
 
 

@@ -192,12 +192,8 @@ class PlainAggregates:
 
 def oriented(partition: Partition) -> FloatArray:
     """1 or -1 for each feature, 1 for the first of each group."""
-    if partition.signs is None:
-        return np.ones(sum(map(len, partition.groups)))
-    signs = partition.signs.copy()
-    for members in partition.groups:
-        signs[members] *= signs[members[0]]
-    return signs
+    signs = partition.oriented().signs
+    return np.ones(sum(map(len, partition.groups))) if signs is None else signs
 
 
 def same_kind(values: Any, like: Any) -> Any:

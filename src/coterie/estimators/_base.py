@@ -240,13 +240,13 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         importance = checked_importance(self.target_weights, data.targets.values.shape[1])
         has_a_say = importance > 0
         targets, weights = self._worked(data.targets.values[:, has_a_say], data.rows)
+        signs = checked_signs(self.signs, aggregation, by_row=self._by_row)
         rows = (
-            RowSets.of_splits(data.splits, len(targets), weights)
+            RowSets.of_splits(data.splits, len(targets), weights, every_row=signs)
             if data.splits
             else RowSets.all_rows(weights)
         )
         aggregation = weighed(aggregation, data.rows.weights)
-        signs = checked_signs(self.signs, aggregation, by_row=self._by_row)
         offset = data.rows.offset if self._by_row else None
         asked = Asked(self._by_row, signs, data.gaps, offset)
         ready = partial(

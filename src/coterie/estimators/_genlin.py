@@ -270,7 +270,9 @@ class GenLinCFA(MomentReducer):
             return Parsimony(level)
         check_rows_counted(prepared.seen)
         centre, spread = prepared.seen.centre_and_spread(number)
-        return GenLin(level, family.curvature(centre, spread, at), self.bound)
+        # With missing values each question has rows of its own.
+        in_units = prepared.least is not None and not family.standardises
+        return GenLin(level, family.curvature(centre, spread, at), self.bound, in_units)
 
     def _all_together(self, targets: FloatArray, rows: Rows, weights: Any) -> list[Block]:
         if rows.offset is None or not self._by_row:

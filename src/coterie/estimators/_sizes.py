@@ -91,7 +91,8 @@ def _merged(
         )
         signs = _signs_of_both(before, pairs, opened, joined)
         trace = _told(sized.trace, before, together, int(units.firsts[joined]), opened, price)
-        sized = Sized(Partition(together.groups, signs), trace, sized.tolerance)
+        merged = Partition(together.groups, signs).oriented()
+        sized = Sized(merged, trace, sized.tolerance)
     return sized
 
 

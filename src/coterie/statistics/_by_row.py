@@ -9,7 +9,13 @@ import numpy as np
 
 from coterie.statistics._columns import available, means, standardised
 from coterie.statistics._pair_columns import PairColumns
-from coterie.statistics._pairs import BREADTH, RESTARTS, PairMoments, unless_constant
+from coterie.statistics._pairs import (
+    BREADTH,
+    RESTARTS,
+    ROUNDING,
+    PairMoments,
+    unless_constant,
+)
 from coterie.statistics._rows import RowSets
 from coterie.statistics._running import BLOCK, RunningAggregate
 from coterie.values import BoolArray, FloatArray, IntArray
@@ -21,6 +27,7 @@ class RowGroup(NamedTuple):
     state: Any
     values: FloatArray  # (n_samples, 1)
     has: BoolArray  # (n_samples, 1)
+    widest: float  # the largest spread of a member
 
 
 class RowEvidence:
@@ -56,6 +63,7 @@ class RowEvidence:
         self.foresees = False
         self.is_light = False
         self._aggregate, self._columns = aggregate, columns
+        self._cancels = bool(getattr(aggregate, "cancels", False))
         self._target = target[:, None]
         self._weights = np.ones((n_samples, 1)) if weights is None else weights[:, None]
         self._offset = np.zeros((n_samples, 1)) if offset is None else offset[:, None]
@@ -77,23 +85,33 @@ class RowEvidence:
         aimed._target = target[:, None]
         return aimed
 
-    def _filled(self, columns: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """Standardised columns, 0 where they have no value, and where they have one."""
-        return available(columns, self._weights[:, 0]).values, ~np.isnan(columns)
+    def _filled(
+        self, columns: FloatArray, widest: FloatArray | float
+    ) -> tuple[FloatArray, BoolArray]:
+        """Standardised columns, 0 where they have no value, and where they have one.
 
-    def _group(self, state: Any) -> RowGroup:
-        return RowGroup(state, *self._filled(self._aggregate.value(state)[:, None]))
+        Of members that cancel each other, as wide as this, what is left is rounding.
+        """
+        values, _, spread = available(columns, self._weights[:, 0])
+        if self._cancels:
+            values[:, spread**2 <= ROUNDING * np.square(widest)] = 0.0
+        return values, ~np.isnan(columns)
+
+    def _group(self, state: Any, widest: float) -> RowGroup:
+        values, has = self._filled(self._aggregate.value(state)[:, None], widest)
+        return RowGroup(state, values, has, widest)
 
     def alone(self, feature: int) -> RowGroup:
         """The group of one feature."""
-        return self._group(self._aggregate.first(self._columns[:, feature]))
+        state = self._aggregate.first(self._columns[:, feature])
+        return self._group(state, float(self.spread[feature]))
 
     def joined(self, group: RowGroup, features: IntArray) -> RowGroup:
         """The group with some features more."""
         state = group.state
         for feature in features:
             state = self._aggregate.joined(state, self._columns[:, feature])
-        return self._group(state)
+        return self._group(state, max(group.widest, float(self.spread[features].max())))
 
     def pairs(self, group: RowGroup, candidates: IntArray) -> PairColumns:
         """Columns of the group with each candidate."""
@@ -103,7 +121,7 @@ class RowEvidence:
         return PairColumns(
             u=group.values,
             v=self._features[:, candidates],
-            w=self._filled(merged)[0],
+            w=self._filled(merged, np.maximum(group.widest, self.spread[candidates]))[0],
             y=self._target,
             weights=weights,
             offset=self._offset,

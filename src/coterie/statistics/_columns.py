@@ -12,6 +12,8 @@ from coterie.values import BoolArray, FloatArray
 CONSTANT = 10 * float(np.finfo(np.float64).eps)
 # Squares of numbers between these bounds neither overflow nor vanish.
 SMALL, LARGE = 1e-100, 1e100
+# Numbers in the largest temporary table of weighted rows.
+BLOCK = 2**20
 
 
 class Standardised(NamedTuple):
@@ -61,7 +63,20 @@ def means(columns: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     """Mean of each column over rows that count so many times."""
     if weights is None:
         return columns.mean(axis=0, dtype=np.float64)
-    return weights @ columns / weights.sum()
+    return _weighted_sum(columns, weights) / weights.sum()
+
+
+def _weighted_sum(columns: FloatArray, weights: FloatArray) -> FloatArray:
+    """Sum of each column over rows that count so many times.
+
+    Not a product of matrices: there the last digit of a sum depends on where its column stands, so
+    that copies would be copies no more.
+    """
+    step = max(1, BLOCK // max(1, columns.shape[1]))
+    rows = range(0, len(weights), step)
+    return np.sum(
+        [(weights[i : i + step, None] * columns[i : i + step]).sum(axis=0) for i in rows], axis=0
+    )
 
 
 def _plainly_standardised(
@@ -83,8 +98,7 @@ def _plainly_standardised(
 def _spread(deviations: FloatArray, weights: FloatArray | None) -> FloatArray:
     if weights is None:
         return np.sqrt(np.einsum("ij,ij->j", deviations, deviations) / len(deviations))
-    squares = np.einsum("i,ij,ij->j", weights, deviations, deviations)
-    return np.sqrt(squares / weights.sum())
+    return np.sqrt(_weighted_sum(np.square(deviations), weights) / weights.sum())
 
 
 def available(columns: FloatArray, weights: FloatArray | None = None) -> Standardised:

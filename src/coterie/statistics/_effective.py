@@ -63,7 +63,7 @@ def effective_number(
     19
     """
     rows, weights = _some_rows(columns.shape[0], weights)
-    values, _, spread = standardised(_dense(columns[rows]), weights=weights)
+    values, _, spread = standardised(_dense(columns[rows], weights), weights=weights)
     values = values[:, spread > 0]
     share = 1 / len(values) if weights is None else (weights / weights.sum())[:, None]
     squares = _contrasts(values.T @ (share * values), signs)
@@ -131,14 +131,16 @@ def _effective(squares: FloatArray, n_columns: int) -> float:
     return n_columns / (1 + (n_columns - 1) * between_others)
 
 
-def _dense(columns: Any) -> FloatArray:
-    """Columns without gaps, each filled with the mean of its column."""
+def _dense(columns: Any, weights: FloatArray | None) -> FloatArray:
+    """Columns without missing values, each filled with the mean of its column."""
     columns = columns.toarray() if hasattr(columns, "toarray") else np.asarray(columns)
     missing = np.isnan(columns)
     if not missing.any():
         return columns
-    count = np.maximum((~missing).sum(axis=0), 1)
-    return np.where(missing, np.where(missing, 0.0, columns).sum(axis=0) / count, columns)
+    counts = 1.0 * ~missing if weights is None else weights[:, None] * ~missing
+    total = (counts * np.where(missing, 0.0, columns)).sum(axis=0)
+    count = counts.sum(axis=0)
+    return np.where(missing, total / np.where(count > 0, count, 1.0), columns)
 
 
 def places_looked_at(total: float) -> FloatArray:

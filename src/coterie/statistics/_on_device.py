@@ -74,9 +74,14 @@ def scatter_among(columns: Any, weights: FloatArray | None, chosen: IntArray) ->
     if weights is not None and not isinstance(some, np.ndarray):
         weights = some.moved(weights)
     some = some.astype(np.float64)
-    centred = some - _means(some, weights)
+    mean = _means(some, weights)
+    centred = some - mean
     counted = centred if weights is None else centred * weights[:, None]
-    return np.asarray(counted.T @ centred)
+    scatter = np.asarray(counted.T @ centred)
+    # What is left of a constant is rounding.
+    n = float(columns.shape[0] if weights is None else weights.sum())
+    varies = np.diagonal(scatter) > n * np.square(CONSTANT * np.asarray(mean))
+    return np.where(varies & varies[:, None], scatter, 0.0)
 
 
 class DeviceSource:
@@ -94,7 +99,8 @@ class DeviceSource:
     def __init__(self, rows: RowSets, columns: Any, targets: FloatArray) -> None:
         there, n_targets = columns.moved(targets), targets.shape[1]
         parts = [_within(columns, there, batch, rows.weights_of(batch)) for batch in rows.batches]
-        self.rows = RowSets(rows.batches, columns.moved(rows.membership), rows.weights)
+        whole = None if rows.whole is None else columns.moved(rows.whole)
+        self.rows = RowSets(rows.batches, columns.moved(rows.membership), rows.weights, whole)
         self.count = columns.moved(np.array([[count] for count, _, _ in parts]))
         self.mean: Any = np.stack([mean for _, mean, _ in parts])
         self.scatters = [scatter for _, _, scatter in parts]
@@ -117,7 +123,9 @@ class DeviceSource:
 
     def on_host(self) -> GramSource:
         """The same scatters in the memory of the host."""
-        rows = RowSets(self.rows.batches, np.asarray(self.rows.membership), self.rows.weights)
+        whole = None if self.rows.whole is None else np.asarray(self.rows.whole)
+        membership = np.asarray(self.rows.membership)
+        rows = RowSets(self.rows.batches, membership, self.rows.weights, whole)
         scatters = np.stack([np.asarray(scatter) for scatter in self.scatters])
         count, mean = np.asarray(self.count), np.asarray(self.mean)
         return GramSource(rows, count, mean, scatters, self.n_targets)

@@ -28,11 +28,14 @@ class RowSets:
         (2, n_splits, n_batches) for training rows (first) and held-out rows (second).
     weights : ndarray of shape (n_samples,) or None
         How many times each row counts; None for once.
+    whole : ndarray of shape (n_batches,) or None
+        1 for the batches that together hold every row once, else 0; None for all batches.
     """
 
     batches: tuple[Rows, ...]
     membership: FloatArray
     weights: FloatArray | None = None
+    whole: FloatArray | None = None
 
     @classmethod
     def all_rows(cls, weights: FloatArray | None = None) -> RowSets:
@@ -45,8 +48,13 @@ class RowSets:
         splits: Iterable[tuple[IntArray, IntArray]],
         n_samples: int,
         weights: FloatArray | None = None,
+        *,
+        every_row: bool = False,
     ) -> RowSets:
         """Training and held-out rows of each split.
+
+        Where somebody asks about every row, and the splits leave out some or take some several
+        times, all rows are one batch more, which is in no set.
 
         Examples
         --------
@@ -61,14 +69,20 @@ class RowSets:
         sides = [np.asarray(side, dtype=np.intp) for side in (*trains, *tests)]
         counts = np.stack([np.bincount(side, minlength=n_samples) for side in sides])
         member_of, batch_of_row = _shared_batches(counts)
-        if counts.max() > 1 or len(member_of) > len(sides):
+        is_shared = counts.max() <= 1 and len(member_of) <= len(sides)
+        if not is_shared:
             # Repeated rows, or splits that overlap in too many ways to share evidence.
             batches, membership = sides, np.eye(len(sides))
         else:
             batches = [np.flatnonzero(batch_of_row == b) for b in range(len(member_of))]
             membership = member_of.T.astype(np.float64)
+        whole = None
+        if every_row and not (is_shared and sum(map(len, batches)) == n_samples):
+            whole = np.append(np.zeros(len(batches)), 1.0)
+            batches = [*batches, np.arange(n_samples)]
+            membership = np.column_stack([membership, np.zeros(len(membership))])
         shape = (2, len(trains), len(batches))
-        return cls(tuple(map(_as_slice, batches)), membership.reshape(shape), weights)
+        return cls(tuple(map(_as_slice, batches)), membership.reshape(shape), weights, whole)
 
     @classmethod
     def of_folds(cls, n_folds: int) -> RowSets:
@@ -82,6 +96,22 @@ class RowSets:
         each = np.eye(n_folds)
         # Which rows these are, only those know who have counted them.
         return cls((slice(0, 0),) * n_folds, np.stack([1.0 - each, each]))
+
+    def over_all(self, per_batch: FloatArray) -> FloatArray:
+        """Sum over the batches that hold every row once."""
+        if self.whole is None:
+            return per_batch.sum(axis=0)
+        return (per_batch * self.whole.reshape(-1, *[1] * (per_batch.ndim - 1))).sum(axis=0)
+
+    def off_centre(self, count: FloatArray, mean: FloatArray) -> FloatArray:
+        """How far each batch lies from the mean of all rows, times the root of its count.
+
+        Products of these, added up, are what the scatter over all rows has beyond that within
+        batches. 0 for batches whose rows are in others already.
+        """
+        if self.whole is not None:
+            count = count * self.whole[:, None]
+        return np.sqrt(count) * (mean - (count * mean).sum(axis=0) / count.sum())
 
     def counts(self, n_samples: int) -> FloatArray:
         """How many rows each batch counts for, of shape (n_batches, 1)."""

@@ -67,8 +67,13 @@ class SummedColumns:
         return replace(self, combined=sparse.csr_array(combined))
 
     def scatter_among(self, columns: IntArray) -> FloatArray:
-        """Scatter of some columns with each other over all rows."""
-        scatter = scatter_within(together(self.parts))
+        """Scatter of some columns with each other over all rows; 0 for constants."""
+        d = self.parts[0].n_features
+        scatter, varies = (
+            scatter_within(together(self.parts)),
+            location_of(self.parts).spread[:d] > 0,
+        )
+        scatter = np.where(varies & varies[:, None], scatter, 0.0)
         if self.combined is None:
             return scatter[np.ix_(columns, columns)]
         some = self.combined[columns]

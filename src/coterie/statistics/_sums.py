@@ -124,26 +124,31 @@ class SumEvidence:
         self.columns = np.stack([set_mean, own, with_target])[..., None, :]
         self.units_differ = not _all_alike(weights)
         self.typical_weight = _typical(weights)
-        self.apart = off_centre(count, mean)
+        self.apart = self._rows.off_centre(count, mean)
 
     @property
     def relevance(self) -> FloatArray:
         """Squared correlation of each feature with the target over all rows; NaN for constants."""
         features = slice(self.as_candidate, self.as_candidate + self.n_features)
         target = self.apart[:, [self._target]]
-        with_target = self.source.with_target.sum(axis=0) + (self.apart * target).sum(axis=0)
-        own = np.asarray(self.source.own.sum(axis=0) + np.square(self.apart).sum(axis=0))
+        with_target = self._rows.over_all(self.source.with_target)
+        with_target = with_target + (self.apart * target).sum(axis=0)
+        own = np.asarray(self._own_scatter())
         scatter = np.square(np.asarray(with_target))[features]
         varies = (own[features] > 0) & (np.asarray(self.weights) > 0)
         return np.divide(
             scatter, own[features] * own[self._target], where=varies, out=_no_value(scatter)
         )
 
+    def _own_scatter(self) -> FloatArray:
+        """Scatter of each column over all rows."""
+        return self._rows.over_all(self.source.own) + np.square(self.apart).sum(axis=0)
+
     @property
     def spread(self) -> FloatArray:
         """Spread of what each feature contributes to a sum."""
-        own = self.source.own.sum(axis=0) + np.square(self.apart).sum(axis=0)
-        own = np.asarray(own)[: self.n_features] / float(self.source.count.sum())
+        n = float(self._rows.over_all(self.source.count)[0])
+        own = np.asarray(self._own_scatter())[: self.n_features] / n
         return np.asarray(self.weights) * np.sqrt(np.maximum(own, 0.0))
 
     def _weights_in(self, unit: FloatArray, features: IntArray) -> FloatArray:
@@ -202,9 +207,14 @@ class SumEvidence:
     def _signs_with(self, group: SumGroup, features: IntArray) -> FloatArray:
         """1 or -1 for each of some features, as they would join a group."""
         scatter = self.source.against(group.total, features)
-        left = off_centre(self.source.count, group.mean)
+        left = self._rows.off_centre(self.source.count, group.mean)
         between = left * np.take(self.apart, features, axis=1)
-        return signs_of(scatter + between)
+        return self._signs_of(scatter, between)
+
+    def _signs_of(self, scatter: FloatArray, between: FloatArray) -> FloatArray:
+        """-1 where the scatter over all rows is negative, else 1; batches come first."""
+        total = self._rows.over_all(scatter) + between.sum(axis=0)
+        return np.where(total < 0, -1.0, 1.0)
 
     def pairs(self, group: SumGroup, candidates: IntArray) -> PairMoments:
         """Moments of the group with each candidate."""
@@ -236,9 +246,9 @@ class SumEvidence:
         """1 or -1 for each candidate of each sum, of shape (k, m), where signs are allowed."""
         if not self.signs:
             return None
-        left = off_centre(self.source.count, sums.mean)[..., None]
+        left = self._rows.off_centre(self.source.count, sums.mean)[..., None]
         between = left * np.take(self.apart, candidates, axis=1)[:, None]
-        return signs_of(sums.rows[..., : len(candidates)] + between)
+        return self._signs_of(sums.rows[..., : len(candidates)], between)
 
     def signs_in_turn(self, members: IntArray) -> FloatArray:
         """1 or -1 for features that joined a group in this order."""
@@ -321,19 +331,6 @@ class SumEvidence:
             vy=vy,
             wy=sums.uy + weights * with_target[..., contributed],
         )
-
-
-def off_centre(count: FloatArray, mean: FloatArray) -> FloatArray:
-    """How far each batch lies from the mean of all rows, times the root of its count.
-
-    Products of these, added up, are what the scatter over all rows has beyond that within batches.
-    """
-    return np.sqrt(count) * (mean - (count * mean).sum(axis=0) / count.sum())
-
-
-def signs_of(scatter: FloatArray) -> FloatArray:
-    """-1 where the scatter, added up over the batches (the first axis), is negative, else 1."""
-    return np.where(scatter.sum(axis=0) < 0, -1.0, 1.0)
 
 
 def _no_value(like: FloatArray) -> FloatArray:
