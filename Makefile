@@ -3,10 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 ENGINES := .venv/engines
+# Of the hunt: how long, and from which seed on; the seconds of the clock, if nobody says.
+MINUTES ?= 10
+SEED ?= $(shell date +%s)
 
 MUTANTS ?= --number 200 --minutes 30
 
-.PHONY: help demo test check quick mutants reproduce bench pictures clean
+.PHONY: help demo test check hunt quick mutants reproduce bench pictures clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
@@ -36,6 +39,9 @@ check: $(ENGINES)  ## types, lint, all tests but every other slow one, and a sha
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n auto -q --share 2
 	$(MAKE) quick
+
+hunt: $(ENGINES)  ## look for wrong answers in random problems, as in make hunt MINUTES=30 SEED=1
+	PYTHONPATH=tests $(BIN)/python -m hunt --minutes $(MINUTES) --seed $(SEED)
 
 quick: $(READY)  ## a share of the paper's tables in a minute or two; fails where a number is not met
 	rm -rf build/quick
