@@ -79,6 +79,7 @@ def model_for(estimator):
     return LinearRegression()
 
 
+@pytest.mark.filterwarnings("ignore::coterie.FitWarning")
 @parametrize_with_checks(
     [
         NonLinCFACV(n_tolerances=4, cv=3),
@@ -96,6 +97,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.filterwarnings("ignore::coterie.FitWarning")
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names", "ignore:X has feature")
 @pytest.mark.parametrize("reducer", TUNED)
 @pytest.mark.parametrize("check", LEFT_OUT, ids=lambda check: check.__name__)
