@@ -180,6 +180,19 @@ def test_what_is_made_dense_and_when_changes_nothing(rng, monkeypatch, check, de
     check(np.delete(awkward(rng), 2, axis=1), target_of(rng, rows), rows, digits=1e-9)
 
 
+@pytest.mark.parametrize("n_samples", [37, 100])
+@pytest.mark.parametrize("block", [2000, 2**21])
+def test_a_matrix_is_symmetric_to_the_last_bit(rng, monkeypatch, block, n_samples):
+    monkeypatch.setattr(_sparse_features, "BLOCK", block)
+    rows = RowSets.all_rows()
+    for density in (0.01, 0.1, 0.9):
+        X = mostly_zero(rng, n_samples, 130, density)
+        X[:, ::3] = mostly_zero(rng, n_samples, 44, 0.02)
+        target = target_of(rng, rows, 2, n_samples)
+        (scatter,) = gram_of_sparse(sparse.csr_array(X), target.values, rows)[0].scatters
+        np.testing.assert_array_equal(scatter, scatter.T)
+
+
 @CHECKS
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -64,8 +64,16 @@ def test_a_sum_of_opposites_is_constant(columns):
     assert where.spread[1] > 0
 
 
-def test_a_scatter_is_symmetric_to_the_last_bit(columns):
-    source, _ = summed(*columns).gram(RowSets.all_rows())
+@pytest.mark.parametrize("n_sums", [None, 4])
+def test_a_scatter_is_symmetric_to_the_last_bit(rng, n_sums):
+    X, targets = rng.normal(size=(83, 40)) + rng.normal(size=40), rng.normal(size=(83, 3))
+    part = Accumulated.nothing(40, 3)
+    part.add(X, targets)
+    part = part.with_targets(rng.normal(size=(3, 3)))
+    data = SummedColumns((part,), X[:2])
+    if n_sums is not None:
+        data = data.summed(sparse.csr_array(rng.normal(size=(n_sums, 40))))
+    source, _ = data.gram(RowSets.all_rows())
     assert (source.scatters[0] == source.scatters[0].T).all()
 
 

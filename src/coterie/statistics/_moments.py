@@ -60,14 +60,14 @@ class BatchMoments:
         if weights is not None:
             # Centred first: the roots of weights would leave a mean that is not 0.
             table = np.sqrt(weights)[:, None] * (table - mean)
-            return cls(float(weights.sum()), mean, np.matmul(table.T, table, out=out))
+            return cls(float(weights.sum()), mean, all_products(table, out))
         n = len(table)
-        scatter = np.matmul(table.T, table, out=out)
+        scatter = all_products(table, out)
         diagonal = np.diagonal(scatter)
         between = n * mean**2
         if (between > FAR * np.abs(diagonal - between)).any():
             centred = table - mean
-            return cls(float(n), mean, np.matmul(centred.T, centred, out=out))
+            return cls(float(n), mean, all_products(centred, out))
         if (between > EPS * diagonal).any():
             take_out_means(scatter, n, mean)
         return cls(float(n), mean, scatter)
@@ -82,8 +82,31 @@ class BatchMoments:
         return BatchMoments(count, mean, self.scatter + other.scatter + between)
 
 
+def all_products(rows: FloatArray, out: FloatArray | None = None) -> FloatArray:
+    """Sums over rows of the products of all columns, symmetric to the last bit.
+
+    Two sums of the same products may differ, by the order in which a processor adds them.
+    """
+    # Of a matrix times itself numpy forms one triangle and mirrors it, if BLAS can read the
+    # matrix where it lies. Otherwise it multiplies two copies, and does not see that they are one.
+    if not _is_for_blas(rows):
+        rows = np.array(rows, order="C")
+    return np.matmul(rows.T, rows, out=out)
+
+
+def _is_for_blas(rows: FloatArray) -> bool:
+    """Whether rows, or columns, lie in memory without gaps and one after the other."""
+    (n, d), (by_row, by_column), size = rows.shape, rows.strides, rows.itemsize
+    far, length = (by_row, d) if by_column == size else (by_column, n)
+    is_dense = size in rows.strides and far >= size * length and far % size == 0
+    return is_dense and rows.flags.aligned
+
+
 def take_out_means(products: FloatArray, n: float, mean: FloatArray) -> None:
-    """Turn sums of products over n rows into scatters, in place."""
+    """Turn sums of products over n rows into scatters, in place; what is symmetric stays so."""
     for start in range(0, len(mean), STRIP):
         strip = slice(start, start + STRIP)
-        products[strip] -= np.outer(n * mean[strip], mean)
+        # The means first: n times one of them would be rounded before the other comes.
+        between = np.outer(mean[strip], mean)
+        between *= n
+        products[strip] -= between

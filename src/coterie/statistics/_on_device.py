@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from coterie.statistics._accumulated import mirrored
 from coterie.statistics._columns import CONSTANT, LARGE
 from coterie.statistics._rows import RowSets
 from coterie.statistics._sources import GramChain, GramSource
@@ -122,11 +123,13 @@ class DeviceSource:
         return aimed
 
     def on_host(self) -> GramSource:
-        """The same scatters in the memory of the host."""
+        """The same scatters in the memory of the host, symmetric to the last bit."""
         whole = None if self.rows.whole is None else np.asarray(self.rows.whole)
         membership = np.asarray(self.rows.membership)
         rows = RowSets(self.rows.batches, membership, self.rows.weights, whole)
         scatters = np.stack([np.asarray(scatter) for scatter in self.scatters])
+        for scatter in scatters:
+            mirrored(scatter, scatter)
         count, mean = np.asarray(self.count), np.asarray(self.mean)
         return GramSource(rows, count, mean, scatters, self.n_targets)
 
@@ -194,7 +197,7 @@ def _within(
 
 
 def _products(left: Any, right: Any, targets: Any, counts: Any = None) -> Any:
-    """Products of all features and targets with each other, which are symmetric.
+    """Products of all features and targets with each other, symmetric where nothing is compiled.
 
     Targets come apart: products are faster where rows are as long as the machine likes them.
     """
@@ -208,10 +211,16 @@ def _products(left: Any, right: Any, targets: Any, counts: Any = None) -> Any:
     for start in range(0, d, BLOCK):
         rows = slice(start, min(start + BLOCK, d))
         block = left[:, rows].T @ right[:, : rows.stop]
-        products[rows, : rows.stop] = block
-        products[: rows.start, rows] = block[:, : rows.start].T
-    products[:d, d:], products[d:, :d], products[d:, d:] = cross, cross.T, own
+        before, among = block[:, : rows.start], block[:, rows.start :]
+        products[rows, : rows.start], products[: rows.start, rows] = before, before.T
+        products[rows, rows] = _both_ways(among)
+    products[:d, d:], products[d:, :d], products[d:, d:] = cross, cross.T, _both_ways(own)
     return products
+
+
+def _both_ways(products: Any) -> Any:
+    """The mean of products and of the same the other way round, which is symmetric."""
+    return (products + products.T) * 0.5
 
 
 def _diagonal(scatter: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from coterie.statistics._moments import BatchMoments, take_out_means
+from coterie.statistics._moments import BatchMoments, all_products, take_out_means
 from coterie.statistics._rows import RowSets
 from coterie.values import FloatArray, IntArray
 
@@ -208,10 +208,10 @@ def _multiply(
     """Put products of all columns, the targets last, and their means where they belong."""
     n = columns.shape[1]
     with np.errstate(over="ignore", invalid="ignore"):
-        np.matmul(columns.T, columns, out=products[:n, :n])
+        all_products(columns, products[:n, :n])
         products[n:, :n] = targets.T @ columns
         products[:n, n:] = products[n:, :n].T
-        products[n:, n:] = targets.T @ targets
+        all_products(targets, products[n:, n:])
         mean[:n], mean[n:] = columns.mean(axis=0), targets.mean(axis=0)
 
 

@@ -75,8 +75,17 @@ def _fill(scatter: FloatArray, values: sparse.csr_array, weights: FloatArray) ->
         dense *= roots[block, None]
         _add_products(scatter, places, dense, light_rows[block])
     for block in blocks(len(places), len(heavy)):
-        scatter[:, places[block]] = scatter[places[block]].T
+        _mirror(scatter, places[block])
     return mean
+
+
+def _mirror(scatter: FloatArray, places: IntArray) -> None:
+    """Make columns of the rows in these places, which are symmetric among themselves then."""
+    rows = scatter[places]
+    # Two sums of the same products may differ, by the order in which a processor adds them.
+    among = np.triu(rows[:, places])
+    rows[:, places] = among + np.triu(among, 1).T
+    scatter[places], scatter[:, places] = rows, rows.T
 
 
 def _without(values: sparse.csr_array, heavy: BoolArray) -> sparse.csr_array:

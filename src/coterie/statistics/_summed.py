@@ -135,12 +135,13 @@ class SummedColumns:
             scatter_within(part, out[:m, :m])
         else:
             half = self.combined @ scatter_within(part)
-            out[:m, :m] = self.combined @ half.T
+            mirrored(self.combined @ half.T, out[:m, :m])
         gap = part.from_origin
         cross = part.cross - part.count * np.outer(gap[:d], gap[d:])
         out[:m, m:] = cross if self.combined is None else self.combined @ cross
         out[m:, :m] = out[:m, m:].T
-        out[m:, m:] = part.targets - part.count * np.outer(gap[d:], gap[d:])
+        mirrored(part.targets, out[m:, m:])
+        take_out_means(out[m:, m:], part.count, gap[d:])
 
 
 def location_of(parts: Sequence[Accumulated]) -> Location:
