@@ -1,4 +1,5 @@
 import os
+import signal
 import sys
 from zlib import crc32
 
@@ -55,6 +56,22 @@ def _closed_figures():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture
+def ctrl_c_is_heard():
+    """Ctrl-C, here and in processes that are started, also where tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def ctrl_c_is_ignored():
+    """No Ctrl-C, here and in processes that are started, as in a job in the background."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -272,20 +272,41 @@ def test_too_many_labels_are_refused(rng):
         of(X, names)
 
 
-def test_ctrl_c_waits_until_a_batch_is_counted(data, monkeypatch):
-    X, y = data
-    moments, counting = of(X, y), Accumulated.add
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Each batch of rows is counted while Ctrl-C is pressed."""
+    counting = Accumulated.add
 
-    def interrupted(self, *given):
+    def add(self, *given):
         signal.raise_signal(signal.SIGINT)
         counting(self, *given)
 
-    monkeypatch.setattr(Accumulated, "add", interrupted)
+    def press():
+        monkeypatch.setattr(Accumulated, "add", add)
+
+    return press
+
+
+@pytest.mark.usefixtures("ctrl_c_is_heard")
+def test_ctrl_c_waits_until_a_batch_is_counted(data, interrupted, monkeypatch):
+    X, y = data
+    moments = of(X, y)
+    interrupted()
     with pytest.raises(KeyboardInterrupt):
         moments.update(X, y)
     monkeypatch.undo()
     assert moments.count == 400
     assert_same(moments, of(np.vstack([X, X]), np.append(y, y), cuts=2))
+
+
+@pytest.mark.usefixtures("ctrl_c_is_ignored")
+def test_ctrl_c_stays_ignored(data, interrupted):
+    X, y = data
+    moments = of(X, y)
+    interrupted()
+    moments.update(X, y)
+    assert moments.count == 400
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def test_a_batch_without_rows_is_no_rows(data):

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from coterie import study
 from coterie.cli import main
 from coterie.cli._outcome import BUG, INPUT, INTERRUPTED, OUTPUT, USAGE, outcome_of
 
@@ -340,6 +341,7 @@ def test_a_stop_is_no_error_of_ours(run, data, monkeypatch):
     assert one_line(run("fit", data, "-t", "y", "-q"), INTERRUPTED) == "coterie: stopped.\n"
 
 
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_a_stop_that_a_library_swallows_comes_again(run, data, monkeypatch):
     def deaf(*_, **__):
         try:
@@ -353,6 +355,18 @@ def test_a_stop_that_a_library_swallows_comes_again(run, data, monkeypatch):
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.usefixtures("ctrl_c_is_ignored")
+def test_a_command_in_the_background_is_not_stopped(run, data, monkeypatch):
+    def pressed(*given, **options):
+        signal.raise_signal(signal.SIGINT)
+        return study(*given, **options)
+
+    monkeypatch.setattr("coterie.cli._commands.study", pressed)
+    assert run("fit", data, "-t", "y", "-q", "--no-path").exit_code == 0
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_compilers_end_before_a_stop(run, data, monkeypatch):
     """What is raised inside a compiler may end the process, so the stop waits for it."""
     scope = {"__name__": "numba.inside", "signal": signal}

@@ -128,6 +128,7 @@ def test_a_kill_while_writing_loses_nothing(run, fitted, moment):
     assert pl.read_csv(folder / "reduced.csv").height == 120
 
 
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_is_one_line(frame, tmp_path):
     wide = pl.DataFrame({f"g{k}": frame["f0"] * k + frame["f1"] for k in range(1500)})
     pl.concat([wide, frame.select("y")], how="horizontal").write_parquet(tmp_path / "data.parquet")

@@ -86,10 +86,10 @@ def test_a_column_that_is_not_there():
 @pytest.mark.parametrize("shape", [(1_000_000, 10), (100, 20_000)])
 def test_many_cells_take_no_time(shape):
     frame = pl.DataFrame(np.ones(shape))
-    start = time.perf_counter()
+    start = time.process_time()
     numbers_of(frame, frame.columns, what="feature")
     # Far above what it takes, far below a loop over cells.
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(

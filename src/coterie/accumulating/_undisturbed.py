@@ -10,7 +10,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let a block end before Ctrl-C is heard; elsewhere than in the main thread nobody hears it."""
+    """Let a block end before Ctrl-C is heard.
+
+    Nobody hears it elsewhere than in the main thread, nor where it is ignored.
+    """
     handler = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or not callable(handler):

@@ -19,9 +19,15 @@ COMPILERS = ("numba", "llvmlite")
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Ask again and again to stop: compilers must end first, and others may not have heard."""
+    """Ask again and again to stop: compilers must end first, and others may not have heard.
+
+    Where whoever started the command had Ctrl-C ignored, as scripts do for jobs in the
+    background, it stays ignored.
+    """
     has_alarms = hasattr(signal, "setitimer")
-    if not has_alarms or threading.current_thread() is not threading.main_thread():
+    is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    is_main = threading.current_thread() is threading.main_thread()
+    if not has_alarms or is_ignored or not is_main:
         yield
         return
     stop = _Stop()
