@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from coterie import compiled
+
 pytest.importorskip("numba")
 pytest.importorskip("array_api_strict")
 HERE = Path(__file__).parent
@@ -24,3 +26,16 @@ def test_the_kernel_decides_as_the_search_in_memory():
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout.split()[-2:] == ["9", "agree"]
+
+
+def test_a_compiler_that_cannot_be_imported_is_told_with_the_versions_that_work(monkeypatch):
+    def broken(name):
+        raise AttributeError("module 'numpy' has no attribute 'row_stack'")
+
+    monkeypatch.setattr(compiled, "import_module", broken)
+    compiled._kernels.cache_clear()
+    try:
+        with pytest.warns(RuntimeWarning, match="row_stack'. What works .* NumPy below 2.5: pip"):
+            assert compiled._kernels() is None
+    finally:
+        compiled._kernels.cache_clear()

@@ -26,6 +26,11 @@ Search = Callable[..., tuple[Partition, Trace]]
 IN_ORDER: dict[Search, bool] = {forward: False, restart: True}
 # A search among fewer takes less time than it takes to load the compiler.
 FEWEST_FEATURES = 64
+# NumPy 2.5 has no row_stack, which numba-cuda names up to 0.30.4.
+ON_GPUS = (
+    "What works together is numba-cuda 0.26 or newer and NumPy below 2.5: "
+    "pip install 'coterie[cuda13]', or 'coterie[cuda12]' for CUDA 12."
+)
 
 
 def compiled_search(
@@ -79,7 +84,8 @@ def _kernels() -> Any:
     # Whatever a compiler raises that does not fit the driver, or numpy.
     except Exception as error:
         warnings.warn(
-            f"numba does not work with this GPU, so the search there goes step by step: {error}",
+            "numba does not work with this GPU, so the search there goes step by step: "
+            f"{error}. {ON_GPUS}",
             RuntimeWarning,
             stacklevel=2,
         )
