@@ -37,7 +37,8 @@ def _of_a_count(y: FloatArray, mean: FloatArray) -> FloatArray:
 
 
 def _of_a_gamma(y: FloatArray, mean: FloatArray) -> FloatArray:
-    return 2.0 * ((y - mean) / mean - np.log(y / mean))
+    # Rounding, of which some processors leave more, must not make it negative.
+    return np.maximum(2.0 * ((y - mean) / mean - np.log(y / mean)), 0.0)
 
 
 def _of_an_inverse_gaussian(y: FloatArray, mean: FloatArray) -> FloatArray:
