@@ -9,7 +9,12 @@ SEED ?= $(shell date +%s)
 
 MUTANTS ?= --number 200 --minutes 30
 
-.PHONY: help demo test check hunt quick mutants reproduce bench pictures clean
+# The lowest versions of what is needed, in a virtual environment of their own.
+FLOORS := .venv-floors
+# One of so many fast tests is run with them: make floors SHARE=1 runs all.
+SHARE ?= 6
+
+.PHONY: help demo test check floors hunt quick mutants reproduce bench pictures clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
@@ -38,10 +43,26 @@ check: $(ENGINES)  ## types, lint, all tests but every other slow one, and a sha
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n auto -q --share 2
+	$(MAKE) floors
 	$(MAKE) quick
 
 hunt: $(ENGINES)  ## look for wrong answers in random problems, as in make hunt MINUTES=30 SEED=1
 	PYTHONPATH=tests $(BIN)/python -m hunt --minutes $(MINUTES) --seed $(SEED)
+
+$(FLOORS)/ready: pyproject.toml requirements/floors.txt
+	$(PYTHON) -m venv $(FLOORS)
+	$(FLOORS)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
+		-c requirements/floors.txt -e '.[arrow,cli,plot,progress]' \
+		hypothesis jsonschema openpyxl pandas pytest pytest-xdist statsmodels xarray
+	touch $(FLOORS)/ready
+
+# Left out: what stands on libraries that are not there, and on none but the newest versions.
+floors: $(FLOORS)/ready  ## a share of the fast tests with the lowest versions that are declared
+	$(FLOORS)/bin/python -m pytest -n auto -q -m 'not slow' --share-of-fast $(SHARE) \
+		--hypothesis-profile few -p no:cacheprovider \
+		--ignore tests/engines --ignore tests/experiments --ignore tests/compiled \
+		--ignore tests/test_docs.py --ignore tests/test_examples.py \
+		--ignore src/coterie/engines --ignore src/coterie/compiled --ignore src/coterie/exporting.py
 
 quick: $(READY)  ## a share of the paper's tables in a minute or two; fails where a number is not met
 	rm -rf build/quick
@@ -61,5 +82,5 @@ bench: $(READY)  ## measure speed and memory beside peers; writes benchmarks/res
 pictures: $(READY)  ## draw the pictures of the README and of docs again
 	$(BIN)/python docs/pictures.py
 
-clean:  ## remove the virtual environment and caches
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean:  ## remove the virtual environments and caches
+	rm -rf .venv $(FLOORS) .pytest_cache .mypy_cache .ruff_cache .hypothesis

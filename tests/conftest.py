@@ -20,6 +20,8 @@ settings.register_profile(
 settings.register_profile(
     "first failure", settings.get_profile("coterie"), phases=[Phase.explicit, Phase.generate]
 )
+# Where the same tests run once more, with other versions of what they stand on.
+settings.register_profile("few", settings.get_profile("coterie"), max_examples=5)
 settings.load_profile("coterie")
 
 
@@ -34,16 +36,20 @@ def pytest_addoption(parser):
     parser.addoption(
         "--share", type=int, default=1, metavar="N", help="run one of N of the slow tests"
     )
+    parser.addoption(
+        "--share-of-fast", type=int, default=1, metavar="N", help="run one of N of the other tests"
+    )
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out slow tests but for a share of them, which is the same each time."""
-    share = config.getoption("--share")
-    left_out = [
-        item
-        for item in items
-        if item.get_closest_marker("slow") and crc32(item.nodeid.encode()) % share
-    ]
+    """Leave out tests but for a share of them, which is the same each time."""
+    share = {True: config.getoption("--share"), False: config.getoption("--share-of-fast")}
+
+    def is_left_out(item):
+        is_slow = item.get_closest_marker("slow") is not None
+        return crc32(item.nodeid.encode()) % share[is_slow] > 0
+
+    left_out = [item for item in items if is_left_out(item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         gone = {*left_out}

@@ -157,8 +157,8 @@ def make_groups(
     >>> from coterie.datasets import make_groups
     >>> X, y, labels = make_groups(500, 12, 3, random_state=0)
     >>> reducer = NonLinCFA(tolerance=0.005).fit(X, y)
-    >>> (reducer.labels_ == labels).all()
-    np.True_
+    >>> bool((reducer.labels_ == labels).all())
+    True
     """
     if not 1 <= n_groups <= n_features:
         raise ValueError(f"n_groups must be 1 to n_features ({n_features}), got {n_groups}.")

@@ -91,10 +91,10 @@ class Units:
     def _joined_graph(self, graph: sparse.csr_array) -> sparse.csr_array:
         """Units touch where their members do."""
         within = self.membership(graph.shape[0])
-        joined = sparse.csr_array(within @ graph @ within.T)
-        joined.setdiag(0)
-        joined.eliminate_zeros()
-        return joined
+        joined = sparse.coo_array(within @ graph @ within.T)
+        apart = (joined.row != joined.col) & (joined.data != 0)
+        places = (joined.row[apart], joined.col[apart])
+        return sparse.csr_array((joined.data[apart], places), shape=joined.shape)
 
     def membership(self, n_features: int) -> sparse.csr_array:
         """1 where a unit has a feature."""

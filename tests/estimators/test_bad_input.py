@@ -64,7 +64,7 @@ PARAMETERS = [
     (NonLinCFA(connectivity="all"), "connectivity must have one row and one column per input"),
     (NonLinCFA(0.01, cv=1), "n_splits=2 or more"),
     (NonLinCFA(0.01, cv=21), "greater than the number of samples"),
-    (NonLinCFA(0.01, cv="five"), "Expected `cv`"),
+    (NonLinCFA(0.01, cv="five"), "cross-validation object"),
     (NonLinCFA(0.01, cv=[]), "cv must give at least one pair"),
     (NonLinCFA(0.01, cv=[([], [1, 2])]), "cv must give non-empty lists of row numbers"),
     (NonLinCFA(0.01, cv=[([0, 1], [25])]), "cv gives row 25, but X has rows 0 to 19."),

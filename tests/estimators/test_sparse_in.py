@@ -116,7 +116,7 @@ def test_many_columns_are_searched_like_dense_ones(search):
 @pytest.mark.filterwarnings("ignore::coterie.FitWarning")
 def test_wide_columns_are_never_made_dense():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((2000, 30_000), density=0.001, rng=rng, format="csr")
+    X = sparse.random_array((2000, 30_000), density=0.001, random_state=rng, format="csr")
     y = X[:, :100].sum(axis=1) + 0.1 * rng.normal(size=2000)
     dense_bytes = 8 * 2000 * 30_000
     tracemalloc.start()

@@ -17,6 +17,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
+from sklearn.utils.fixes import parse_version
 
 from coterie import (
     GenLinCFA,
@@ -200,6 +201,10 @@ def test_trials_of_proportions_are_repeated_classes(rng, bound):
     np.testing.assert_array_equal(by_class.labels_, shares.labels_)
 
 
+@pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.7"),
+    reason="GridSearchCV did not ask the steps of a pipeline before 1.7",
+)
 def test_routing_through_a_pipeline_and_a_grid_search(rng):
     X, y = correlated(rng, 60)
     weights, groups = rng.integers(1, 4, size=60), np.arange(60) // 6

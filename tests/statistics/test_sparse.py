@@ -389,7 +389,7 @@ def peak_of(work):
 
 def test_a_source_takes_far_less_memory_than_dense_columns(rng):
     n_samples, n_features = 5000, 10_000
-    X = sparse.random_array((n_samples, n_features), density=0.001, rng=rng, format="csr")
+    X = sparse.random_array((n_samples, n_features), density=0.001, random_state=rng, format="csr")
     rows = RowSets.of_splits(KFold(2).split(np.zeros(n_samples)), n_samples)
     target = target_of(rng, rows, n_samples=n_samples)
 
@@ -406,7 +406,7 @@ def test_a_source_takes_far_less_memory_than_dense_columns(rng):
 @pytest.mark.parametrize("far", [False, True])
 def test_a_matrix_is_formed_in_far_less_memory_than_dense_columns(rng, far):
     n_samples, n_features = 200_000, 250
-    X = sparse.random_array((n_samples, n_features), density=0.004, rng=rng, format="csc")
+    X = sparse.random_array((n_samples, n_features), density=0.004, random_state=rng, format="csc")
     if far:
         X = sparse.hstack([X, 1e6 + rng.normal(size=(n_samples, 2))], format="csc")
     target = target_of(rng, RowSets.all_rows(), n_samples=n_samples)

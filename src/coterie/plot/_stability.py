@@ -55,8 +55,8 @@ class StabilityDisplay:
     >>> resampled = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1], [0, 1, 2]])
     >>> result = Stability(labels=np.array([0, 0, 1]), resampled=resampled)
     >>> shown = StabilityDisplay.from_stability(result).plot()
-    >>> [bar.get_width() for bar in shown.bars_]
-    [np.float64(0.75), np.float64(0.75)]
+    >>> [float(bar.get_width()) for bar in shown.bars_]
+    [0.75, 0.75]
     """
 
     result: Stability

@@ -56,6 +56,8 @@ drop it with --drop city, or make numbers of it.
     """
     _check_there(frame, columns)
     _check_kinds(frame, columns, what)
+    if not columns:
+        return np.empty((frame.height, 0))
     pl = library("polars")
     # By number, as expressions take a column called * or ^a$ for several.
     series = dict(zip(frame.columns, frame.get_columns(), strict=True))

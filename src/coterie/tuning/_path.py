@@ -243,8 +243,8 @@ def tolerance_path(
     array([3, 3, 1])
     >>> path.cv_mean.round(2)
     array([ 0.61,  0.62, -0.04])
-    >>> (path.labels[path.simplest] == labels).all()
-    np.True_
+    >>> bool((path.labels[path.simplest] == labels).all())
+    True
     """
     check_rows_here(X, "tolerance_path scores models on rows")
     reducer = _checked_estimator(estimator)

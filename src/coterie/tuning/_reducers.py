@@ -228,8 +228,8 @@ class NonLinCFACV(TunedReducer):
     >>> from coterie.datasets import make_groups
     >>> X, y, labels = make_groups(300, 12, 3, noise=3.0, random_state=0)
     >>> reducer = NonLinCFACV(one_standard_error=True).fit(X, y)
-    >>> (reducer.labels_ == labels).all()
-    np.True_
+    >>> bool((reducer.labels_ == labels).all())
+    True
     """
 
     def __init__(
