@@ -219,7 +219,7 @@ def a_constant_column_changes_nothing_for_the_others(trial: Trial) -> None:
     if hasattr(one, "penalty_"):
         assert_near(other.penalty_, one.penalty_, "penalty_")
     assert_same_merges(one, other)
-    said = [str(one.message) for one in caught]
+    said = [str(one.message) for one in caught if "is constant" in str(one.message)]
     assert len(said) == 1, said
     assert f"x{at}" in said[0], said
 
