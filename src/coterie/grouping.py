@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate, islice, pairwise
 from typing import Any
 
@@ -169,7 +169,7 @@ class Groupable:
             limits = replace(limits, constant=constant)
         return cls(evidence, search, limits, **known)
 
-    @property
+    @cached_property
     def relevance(self) -> FloatArray:
         """Squared correlation of each input with the targets; NaN for constants."""
         return self._of_inputs(self.evidence.relevance)
