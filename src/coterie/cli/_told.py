@@ -37,7 +37,8 @@ def about_gaps(data: Chosen) -> list[str]:
         return []
     told = (
         f"Features lack {counted(data.gaps, 'value')}: each question is asked of the rows that "
-        "have both, and an aggregate is taken over the members that have a value."
+        "have both, and in an aggregate a member without a value differs from its mean as the "
+        "others do."
     )
     return [told]
 
