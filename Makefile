@@ -12,7 +12,7 @@ MUTANTS ?= --number 200 --minutes 30
 # The lowest versions of what is needed, in a virtual environment of their own.
 FLOORS := .venv-floors
 # One of so many fast tests is run with them: make floors SHARE=1 runs all.
-SHARE ?= 6
+SHARE ?= 12
 
 .PHONY: help demo test check floors hunt quick mutants reproduce bench pictures clean
 
@@ -38,11 +38,11 @@ demo: $(READY)  ## group the features of two problems, compare with PCA and Ward
 test: $(ENGINES)  ## all tests, the paper's tables included
 	$(BIN)/python -m pytest -n auto -q
 
-check: $(ENGINES)  ## types, lint, all tests but every other slow one, and a share of the paper's tables
+check: $(ENGINES)  ## types, lint, all fast tests, a third of the slow ones, and shares of floors and tables
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto -q --share 2
+	$(BIN)/python -m pytest -n auto -q --share 3
 	$(MAKE) floors
 	$(MAKE) quick
 
