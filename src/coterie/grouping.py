@@ -162,12 +162,27 @@ class Groupable:
     turned: FloatArray | None = None
 
     @classmethod
-    def of(cls, evidence: Evidence[Any], search: str, limits: Limits, **known: Any) -> Groupable:
-        """Columns whose constants never share a group with what varies."""
+    def of(
+        cls,
+        evidence: Evidence[Any],
+        search: str,
+        limits: Limits,
+        *,
+        order: IntArray | None = None,
+        turned: FloatArray | None = None,
+        **known: Any,
+    ) -> Groupable:
+        """Columns whose constants never share a group with what varies.
+
+        Limits, and who is turned, are those of the columns as they came, whatever the order.
+        """
+        if order is not None:
+            limits = limits.reordered(order)
+            turned = None if turned is None else turned[order]
         constant = np.isnan(evidence.relevance)
         if constant.any():
             limits = replace(limits, constant=constant)
-        return cls(evidence, search, limits, **known)
+        return cls(evidence, search, limits, order=order, turned=turned, **known)
 
     @cached_property
     def relevance(self) -> FloatArray:
@@ -250,15 +265,8 @@ def groupable(
         order, copies = order_by_content(columns)
         means = means.for_all_pairs()
         evidence = gathered(in_order(columns, order), targets, aggregation, rows, means, asked)
-        return Groupable.of(
-            evidence,
-            search,
-            limits.reordered(order),
-            order=order,
-            copies=copies,
-            units=units,
-            turned=None if signs is None else signs[order],
-        )
+        known = {"copies": copies, "units": units}
+        return Groupable.of(evidence, search, limits, order=order, turned=signs, **known)
 
 
 def groupable_from_sums(
@@ -287,15 +295,8 @@ def groupable_from_sums(
         return Groupable.of(evidence, search, limits, units=units, turned=flipped)
     order, copies = order_by_sums(source, where, first)
     evidence = gathered_from_sums(gram_in_order(source, order), spread[order], signs=signs)
-    return Groupable.of(
-        evidence,
-        search,
-        limits.reordered(order),
-        order=order,
-        copies=copies,
-        units=units,
-        turned=None if flipped is None else flipped[order],
-    )
+    known = {"copies": copies, "units": units}
+    return Groupable.of(evidence, search, limits, order=order, turned=flipped, **known)
 
 
 def sums_behind(evidence: Evidence[Any]) -> SumEvidence | None:

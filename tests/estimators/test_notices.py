@@ -20,6 +20,7 @@ from coterie import (
     normalised_weights,
     stability,
 )
+from coterie.devices import _foreign
 
 
 def silent(action):
@@ -140,3 +141,11 @@ def test_normalised_weights_do_not_depend_on_their_unit(rng):
     for reducer in reducers[1:]:
         np.testing.assert_array_equal(reducer.labels_, reducers[0].labels_)
         np.testing.assert_allclose(reducer.trace_.price, reducers[0].trace_.price, atol=1e-12)
+
+
+def test_mutual_cfa_speaks_of_itself_where_rows_lie_on_a_device(monkeypatch, rng):
+    strict = pytest.importorskip("array_api_strict")
+    monkeypatch.setattr(_foreign, "lies_on_host", lambda X: False)
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    with pytest.raises(ValueError, match=r"^MutualCFA counts rows, and X lies on a device"):
+        MutualCFA().fit(strict.asarray(X), y)
