@@ -10,6 +10,9 @@ import coterie
 from coterie.datasets import make_groups
 from coterie.saving import save_with_summary
 
+# A note such as the one about constant columns goes to stderr beside the answer.
+pytestmark = pytest.mark.filterwarnings("ignore::coterie.FitWarning")
+
 CELLS = st.one_of(
     st.floats(width=32).map(repr),
     st.integers(-3, 3).map(str),
