@@ -60,9 +60,9 @@ $(FLOORS)/ready: pyproject.toml requirements/floors.txt
 floors: $(FLOORS)/ready  ## a share of the fast tests with the lowest versions that are declared
 	$(FLOORS)/bin/python -m pytest -n auto -q -m 'not slow' --share-of-fast $(SHARE) \
 		--hypothesis-profile few -p no:cacheprovider \
-		--ignore tests/engines --ignore tests/experiments --ignore tests/compiled \
+		--ignore tests/_data/engines --ignore tests/experiments --ignore tests/_core/compiled \
 		--ignore tests/test_docs.py --ignore tests/test_examples.py \
-		--ignore src/coterie/engines --ignore src/coterie/compiled --ignore src/coterie/exporting.py
+		--ignore src/coterie/_data/engines --ignore src/coterie/_core/compiled --ignore src/coterie/_persist/onnx.py
 
 quick: $(READY)  ## a share of the paper's tables in a minute or two; fails where a number is not met
 	rm -rf build/quick

@@ -28,15 +28,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from coterie import GenLinCFA, GenLinCFACV, MutualCFA, NonLinCFA
-from coterie.aggregations import AGGREGATIONS
-from coterie.criteria import FittedParsimony, GenLin, Parsimony
+from coterie._core.aggregations import AGGREGATIONS
+from coterie._core.criteria import FittedParsimony, GenLin, Parsimony
+from coterie._core.evidence import RowSets
+from coterie._core.gathering import Asked, Means, gathered
+from coterie._core.grouping import MergeQuestion
+from coterie._core.values import Verdict
 from coterie.datasets import make_paper_data, paper_trial
 from coterie.estimators import _base
 from coterie.families import FAMILIES
-from coterie.gathering import Asked, Means, gathered
-from coterie.grouping import MergeQuestion
-from coterie.statistics import RowSets
-from coterie.values import Verdict
 from experiments.data import data_folder, fair_problem
 
 HERE = Path(__file__).parent

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.model_selection import TimeSeriesSplit
 
 from coterie import GenLinCFA, LinCFA, NonLinCFA
-from coterie.criteria import NonLin
-from coterie.grouping import MergeQuestion
-from coterie.search import Limits, restart
-from coterie.statistics import RowSets, RunningEvidence, standardised
+from coterie._core.criteria import NonLin
+from coterie._core.evidence import RowSets, RunningEvidence, standardised
+from coterie._core.grouping import MergeQuestion
+from coterie._core.search import Limits, restart
 from experiments.methods._reduction import FloatArray, Reduction, Setting, Task
 
 KINDS = {"NonLinCFA": NonLinCFA, "GenLinCFA": GenLinCFA, "LinCFA": LinCFA}

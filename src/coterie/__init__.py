@@ -7,18 +7,18 @@ A merge is accepted when its price does not exceed its allowance.
 import sklearn  # noqa: F401
 
 from coterie import datasets, families, plot, theory
-from coterie.accumulating import Moments
+from coterie._core.values import FitWarning
+from coterie._data.fields import field_to_graph
+from coterie._data.moments import Moments
+from coterie._data.neighbours import coordinates_to_graph
+from coterie._data.sources import moments_from
+from coterie._model_selection.resampling import stability
+from coterie._model_selection.tuning import GenLinCFACV, NonLinCFACV, tolerance_path
+from coterie._persist.models import load
+from coterie._persist.onnx import to_onnx
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA, normalised_weights
-from coterie.exporting import to_onnx
-from coterie.fields import field_to_graph
-from coterie.inspection import summarise, write_report
-from coterie.neighbours import coordinates_to_graph
-from coterie.resampling import stability
-from coterie.saving import load
-from coterie.sources import moments_from
-from coterie.studies import compare, study
-from coterie.tuning import GenLinCFACV, NonLinCFACV, tolerance_path
-from coterie.values import FitWarning
+from coterie.report.inspection import summarise, write_report
+from coterie.report.studies import compare, study
 
 __version__ = "0.1.0"
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie.values import FloatArray
+from coterie._core.values import FloatArray
 
 
 def coefficient_variance(

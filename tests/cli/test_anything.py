@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import coterie
+from coterie._persist.models import save_with_summary
 from coterie.datasets import make_groups
-from coterie.saving import save_with_summary
 
 # A note such as the one about constant columns goes to stderr beside the answer.
 pytestmark = pytest.mark.filterwarnings("ignore::coterie.FitWarning")

@@ -8,9 +8,9 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, cross_val_score
 
 from coterie import GenLinCFA, NonLinCFA
+from coterie._core.evidence import effective_number
 from coterie.datasets import make_groups
 from coterie.estimators._residuals import residuals
-from coterie.statistics import effective_number
 
 
 def rss(columns, y):

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from coterie._core.values import Partition
 from coterie.estimators._automatic import automatic
-from coterie.values import Partition
 
 N = 120
 FIRST = 8.0

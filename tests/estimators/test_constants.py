@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 
 from coterie import FitWarning, GenLinCFA, LinCFA, Moments, MutualCFA, NonLinCFA, compiled
-from coterie.devices import _foreign
+from coterie._core.devices import _foreign
 
 SEARCHES = ["forward", "restart", "best"]
 REDUCERS = [

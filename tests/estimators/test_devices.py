@@ -19,7 +19,7 @@ WEIGHTS = np.random.default_rng(0).integers(0, 4, 300).astype(float)
 @pytest.fixture
 def elsewhere(monkeypatch):
     """Arrays are taken to lie on a device, wherever they lie."""
-    monkeypatch.setattr("coterie.devices._foreign.lies_on_host", lambda X: False)
+    monkeypatch.setattr("coterie._core.devices._foreign.lies_on_host", lambda X: False)
 
 
 def torch_array(values):
@@ -179,7 +179,7 @@ def test_columns_that_do_not_vary_and_copies_are_no_trouble():
 
 
 def test_too_little_room_is_told_before_it_starts(monkeypatch, elsewhere):
-    monkeypatch.setattr("coterie.devices._memory._free_bytes", lambda array: 1000)
+    monkeypatch.setattr("coterie._core.devices._memory._free_bytes", lambda array: 1000)
     with pytest.raises(ValueError, match=r"Scatters of 40 features take .* 0\.0 GB are"):
         NonLinCFA().fit(strict.asarray(X), y)
 

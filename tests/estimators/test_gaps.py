@@ -14,10 +14,10 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 from coterie import GenLinCFA, GenLinCFACV, LinCFA, NonLinCFA, NonLinCFACV, load
-from coterie.aggregations import AGGREGATIONS, filled, means_of_available, running_form
+from coterie._core.aggregations import AGGREGATIONS, filled, means_of_available, running_form
+from coterie._core.evidence import RowSets
+from coterie._core.gathering import Asked, Means, gathered
 from coterie.datasets import make_groups
-from coterie.gathering import Asked, Means, gathered
-from coterie.statistics import RowSets
 
 WITH_GAPS = ["mean", "sum", "sum_of_squares", "norm", "max", "min", "median"]
 

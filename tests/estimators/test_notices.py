@@ -20,7 +20,7 @@ from coterie import (
     normalised_weights,
     stability,
 )
-from coterie.devices import _foreign
+from coterie._core.devices import _foreign
 
 
 def silent(action):

@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 from coterie import GenLinCFA, LinCFA, Moments, NonLinCFA, compiled
-from coterie.devices import _foreign
+from coterie._core.devices import _foreign
 
 SEARCHES = ["forward", "restart", "best"]
 REDUCERS = [

@@ -163,7 +163,7 @@ def dask_frame(problem: Problem, rng: Any) -> Any:
 @contextmanager
 def on_a_device():
     """Arrays of other libraries are taken to lie on a device, wherever they lie."""
-    with mock.patch("coterie.devices._foreign.lies_on_host", return_value=False):
+    with mock.patch("coterie._core.devices._foreign.lies_on_host", return_value=False):
         yield
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from coterie import compiled
+from coterie._core import compiled
 from hunt.problems import Problem, drawn
 
 # A price nearer to its allowance than this may come to lie on the other side by rounding.

@@ -4,7 +4,7 @@ A mutant is the source with one comparison, operator, constant, slice, keyword, 
 changed. Tests that all pass on it have missed something, unless the change makes no difference that
 can be told. Mutants are tried on copies of the tree; the tree itself is never touched.
 
-    python tests/mutation/mutants.py criteria search --number 200 --seed 1 --minutes 20
+    python tests/mutation/mutants.py _core/criteria _core/search --number 200 --seed 1 --minutes 20
 """
 
 from __future__ import annotations
@@ -31,36 +31,51 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = Path("src/coterie")
 # What notices a mistake in a room, the fastest first. The test of the same name comes before all.
 WATCHED = {
-    "criteria/_fitted.py": "estimators/test_glm.py estimators/test_several.py",
-    "criteria/_mutual.py": "estimators/test_information.py estimators/test_several.py",
-    "criteria/_working.py": "estimators/test_glm.py",
-    "criteria/_penalties.py": "estimators/test_auto.py",
-    "criteria/_several.py": "estimators/test_several.py",
-    "criteria": "criteria/test_nonlin.py criteria/test_lin.py criteria/test_genlin.py "
+    "_core/criteria/_fitted.py": "estimators/test_glm.py estimators/test_several.py",
+    "_core/criteria/_mutual.py": "estimators/test_information.py estimators/test_several.py",
+    "_core/criteria/_working.py": "estimators/test_glm.py",
+    "_core/criteria/_penalties.py": "estimators/test_auto.py",
+    "_core/criteria/_several.py": "estimators/test_several.py",
+    "_core/criteria": "_core/criteria/test_nonlin.py _core/criteria/test_lin.py "
+    "_core/criteria/test_genlin.py "
     "estimators/test_constant_in_folds.py estimators/test_oracle.py",
-    "search": "search estimators/test_oracle.py estimators/test_knowledge.py",
-    "statistics/_on_device.py": "devices estimators/test_devices.py",
-    "statistics/_sparse_features.py": "statistics/test_sparse.py estimators/test_sparse_in.py",
-    "statistics/_sparse_gram.py": "statistics/test_sparse.py estimators/test_sparse_in.py",
-    "statistics/_sparse_source.py": "statistics/test_sparse.py estimators/test_sparse_in.py",
-    "statistics/_by_row.py": "estimators/test_gaps.py estimators/test_information.py",
-    "statistics/_targets.py": "estimators/test_several.py compiled/test_searches.py",
-    "statistics": "statistics/test_evidence.py statistics/test_rows.py statistics/test_moments.py "
-    "statistics/test_columns.py statistics/test_accumulated.py statistics/test_summed.py "
+    "_core/search": "_core/search estimators/test_oracle.py estimators/test_knowledge.py",
+    "_core/evidence/_on_device.py": "_core/devices estimators/test_devices.py",
+    "_core/evidence/_sparse_features.py": "_core/evidence/test_sparse.py "
+    "estimators/test_sparse_in.py",
+    "_core/evidence/_sparse_gram.py": "_core/evidence/test_sparse.py estimators/test_sparse_in.py",
+    "_core/evidence/_sparse_source.py": "_core/evidence/test_sparse.py "
+    "estimators/test_sparse_in.py",
+    "_core/evidence/_by_row.py": "estimators/test_gaps.py estimators/test_information.py",
+    "_core/evidence/_targets.py": "estimators/test_several.py _core/compiled/test_searches.py",
+    "_core/evidence": "_core/evidence/test_evidence.py _core/evidence/test_rows.py "
+    "_core/evidence/test_moments.py "
+    "_core/evidence/test_columns.py _core/evidence/test_accumulated.py "
+    "_core/evidence/test_summed.py "
     "estimators/test_oracle.py estimators/test_weights.py estimators/test_from_moments.py",
-    "aggregations": "test_aggregations.py estimators/test_oracle.py estimators/test_gaps.py",
-    "grouping.py": "estimators/test_oracle.py estimators/test_knowledge.py "
+    "_core/aggregations": "_core/test_aggregations.py estimators/test_oracle.py "
+    "estimators/test_gaps.py",
+    "_core/grouping.py": "estimators/test_oracle.py estimators/test_knowledge.py "
     "estimators/test_sparse_in.py estimators/test_laws.py",
-    "gathering.py": "criteria/test_nonlin.py estimators/test_oracle.py estimators/test_gaps.py "
+    "_core/gathering.py": "_core/criteria/test_nonlin.py estimators/test_oracle.py "
+    "estimators/test_gaps.py "
     "estimators/test_sparse_in.py estimators/test_information.py",
-    "units.py": "estimators/test_knowledge.py estimators/test_from_moments.py",
+    "_core/must_link.py": "_core/test_must_link.py estimators/test_knowledge.py "
+    "estimators/test_from_moments.py",
     "estimators/_automatic.py": "estimators/test_auto.py estimators/test_several.py",
     "estimators/_sizes.py": "estimators/test_knowledge.py estimators/test_several.py",
-    "estimators/_aggregates.py": "test_aggregations.py estimators/test_gaps.py "
+    "estimators/_aggregates.py": "_core/test_aggregations.py estimators/test_gaps.py "
     "estimators/test_sparse_in.py estimators/test_devices.py estimators/test_reducers.py",
 }
-ROOMS = ["criteria", "search", "statistics", "aggregations", "grouping.py", "gathering.py"]
-ROOMS += ["units.py", "estimators/_automatic.py", "estimators/_sizes.py"]
+ROOMS = [
+    "_core/criteria",
+    "_core/search",
+    "_core/evidence",
+    "_core/aggregations",
+    "_core/grouping.py",
+    "_core/gathering.py",
+]
+ROOMS += ["_core/must_link.py", "estimators/_automatic.py", "estimators/_sizes.py"]
 ROOMS += ["estimators/_aggregates.py"]
 EACH_FOR_THE_OTHER = [
     (ast.Lt, ast.LtE),

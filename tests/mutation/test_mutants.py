@@ -64,11 +64,11 @@ def test_every_module_is_watched_by_tests_that_there_are():
 
 @pytest.mark.slow
 def test_a_mutant_is_tried_elsewhere_and_the_result_written_down(tmp_path):
-    module = ROOT / "src/coterie/units.py"
+    module = ROOT / "src/coterie/_core/must_link.py"
     before, result = module.read_bytes(), tmp_path / "result.txt"
     options = ["--number=1", "--nearest=2", "--at-once=1", "--unchecked", f"--into={result}"]
     script = ROOT / "tests/mutation/mutants.py"
-    command = [sys.executable, str(script), "units.py", *options]
+    command = [sys.executable, str(script), "_core/must_link.py", *options]
     subprocess.run(command, check=True, capture_output=True)
     assert result.read_text().startswith("1 of ")
     assert "mutants tried, seed 0: 1 " in result.read_text()

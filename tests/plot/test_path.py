@@ -4,9 +4,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from coterie import GenLinCFACV, LinCFA, NonLinCFA, NonLinCFACV
+from coterie._model_selection.tuning import TolerancePath
 from coterie.datasets import make_groups
 from coterie.plot import PathDisplay, plot_path
-from coterie.tuning import TolerancePath
 
 # Out of order, so that lines must be sorted. Means 0.5, 0.8, 0.75; the standard error of two
 # folds is half of what they differ by: 0.1, 0.1, 0.05.

@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 
 from coterie import NonLinCFA, stability
+from coterie._model_selection.resampling import Stability
 from coterie.datasets import make_groups
 from coterie.plot import StabilityDisplay, plot_stability
-from coterie.resampling import Stability
 
 # Features 0 and 2 are together in three of four resamples, and 1 is alone in two of them.
 RESULT = Stability(

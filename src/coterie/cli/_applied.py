@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coterie._data.tables import TableError, near, numbers_of
 from coterie.cli._frames import named
-from coterie.tables import TableError, near, numbers_of
 
 if TYPE_CHECKING:
     import polars

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._core.values import FloatArray
+from coterie._data.tables import TableError, near, numbers_of, read_table
 from coterie.cli._frames import named
 from coterie.cli._options import Columns, Source
-from coterie.inspection import counted
-from coterie.studies import Task, task_of
-from coterie.tables import TableError, near, numbers_of, read_table
-from coterie.values import FloatArray
+from coterie.report.inspection import counted
+from coterie.report.studies import Task, task_of
 
 if TYPE_CHECKING:
     import polars

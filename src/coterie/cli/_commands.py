@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from coterie._data.tables import TableError, write_table
+from coterie._persist.models import load, load_summary
 from coterie.cli._applied import features_in, reduced
 from coterie.cli._chosen import check_column, chosen, read
 from coterie.cli._console import answer, bars, say, say_raw
@@ -24,11 +26,9 @@ from coterie.cli._told import (
     show_summary,
 )
 from coterie.cli._written import made, stem, suffix_for, written
-from coterie.inspection import Summary, report_html, summarise, write_report
-from coterie.saving import load, load_summary
-from coterie.studies import compare as compared
-from coterie.studies import study
-from coterie.tables import TableError, write_table
+from coterie.report.inspection import Summary, report_html, summarise, write_report
+from coterie.report.studies import compare as compared
+from coterie.report.studies import study
 
 # With more features the path takes longer than people wait for.
 MOST_FEATURES = 5_000

@@ -16,9 +16,9 @@ from typing import Any, NoReturn
 import click
 import numpy as np
 
+from coterie._persist.files import PartlyWrittenError, files_are
 from coterie.cli._printable import printable
 from coterie.cli._stopping import INTERRUPTED, stoppable
-from coterie.files import PartlyWrittenError, files_are
 
 AS_JSON = "coterie.as_json"
 LONGEST = 300

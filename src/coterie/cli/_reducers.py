@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from coterie._data.name_coordinates import axis_in, plane_in
+from coterie._data.neighbours import coordinates_to_graph
+from coterie._data.tables import TableError
 from coterie.cli._chosen import Chosen, matching
 from coterie.cli._options import Columns, Method
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
-from coterie.neighbours import coordinates_to_graph
-from coterie.places import axis_in, plane_in
-from coterie.studies import FAMILY_OF, reducer_for
-from coterie.tables import TableError
+from coterie.report.studies import FAMILY_OF, reducer_for
 
 METHODS = {"nonlin": NonLinCFA, "genlin": GenLinCFA, "lin": LinCFA, "mutual": MutualCFA}
 

@@ -8,7 +8,7 @@ from typing import Any
 from coterie.cli._chosen import Chosen
 from coterie.cli._console import console, row, say, table
 from coterie.cli._options import Columns
-from coterie.inspection import (
+from coterie.report.inspection import (
     Group,
     PathSummary,
     Score,
@@ -17,7 +17,7 @@ from coterie.inspection import (
     counted,
     scores_sentence,
 )
-from coterie.studies import Comparison
+from coterie.report.studies import Comparison
 
 # More groups than this fill the screen.
 MOST_GROUPS = 25

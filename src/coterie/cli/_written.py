@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from coterie._data.tables import KNOWN_SUFFIXES, write_table
+from coterie._persist.files import whole_files, write_whole
+from coterie._persist.models import save_with_summary
 from coterie.cli._applied import reduced
 from coterie.cli._chosen import Chosen
 from coterie.cli._frames import beside
 from coterie.cli._options import Columns, Source
 from coterie.cli._outcome import writing
-from coterie.files import whole_files, write_whole
-from coterie.inspection import Summary, report_html
-from coterie.saving import save_with_summary
-from coterie.tables import KNOWN_SUFFIXES, write_table
+from coterie.report.inspection import Summary, report_html
 
 SUFFIXES = {".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson", ".json", ".xlsx"}
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from coterie.aggregations import Aggregation, Linear, filled
-from coterie.devices import OnDevice
-from coterie.statistics import available, standardised_there
-from coterie.values import FloatArray, IntArray, Partition, is_sparse
+from coterie._core.aggregations import Aggregation, Linear, filled
+from coterie._core.devices import OnDevice
+from coterie._core.evidence import available, standardised_there
+from coterie._core.values import FloatArray, IntArray, Partition, is_sparse
 
 # Weights in a matrix small enough to be multiplied with its zeros.
 DENSE = 2**21

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coterie.criteria import Criterion
+from coterie._core.criteria import Criterion
+from coterie._core.values import Partition, Trace
 from coterie.estimators._prepared import Prepared
-from coterie.values import Partition, Trace
 
 # The penalty is halved as long as that pays, and once more, at most this often.
 HALVINGS = 12

@@ -21,11 +21,20 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from coterie.aggregations import Aggregation, Linear, LinearSum, weighed
-from coterie.criteria import Criterion, ForAll, OnEnoughRows
-from coterie.devices import OnDevice, given_back, host, is_foreign, taken_in
-from coterie.doors import check_finite, check_table
-from coterie.engines import Carried, engine_of
+from coterie._core.aggregations import Aggregation, Linear, LinearSum, weighed
+from coterie._core.criteria import Criterion, ForAll, OnEnoughRows
+from coterie._core.devices import OnDevice, given_back, host, is_foreign, taken_in
+from coterie._core.evidence import RowSets
+from coterie._core.gathering import Asked
+from coterie._core.grouping import SEARCHES, Groupable, groupable
+from coterie._core.must_link import Units
+from coterie._core.search import Limits
+from coterie._core.threads import few_threads
+from coterie._core.values import FloatArray, Partition, Trace, is_sparse
+from coterie._data.engines import Carried, engine_of
+from coterie._data.fields import Layout, is_field, sample_dim_of, samples_first
+from coterie._data.validation import check_finite, check_table
+from coterie._persist.files import Entry, text_of, write_whole
 from coterie.estimators._aggregates import LinearAggregates, Scaling, oriented, same_kind
 from coterie.estimators._automatic import automatic
 from coterie.estimators._checks import (
@@ -67,15 +76,6 @@ from coterie.estimators._sizes import of_size
 from coterie.estimators._state import plain_state, state_again
 from coterie.estimators._tables import check_missing, check_sparse, check_values, has_gaps
 from coterie.estimators._targets import Targets, check_no_gaps
-from coterie.fields import Layout, is_field, sample_dim_of, samples_first
-from coterie.files import Entry, text_of, write_whole
-from coterie.gathering import Asked
-from coterie.grouping import SEARCHES, Groupable, groupable
-from coterie.search import Limits
-from coterie.statistics import RowSets
-from coterie.threads import few_threads
-from coterie.units import Units
-from coterie.values import FloatArray, Partition, Trace, is_sparse
 
 
 def _saw_a_field(reducer: Reducer) -> bool:

@@ -13,16 +13,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
-from coterie.aggregations import AGGREGATIONS, Aggregation, Custom, LinearSum
-from coterie.criteria import PENALTIES
-from coterie.doors import counted
+from coterie._core.aggregations import AGGREGATIONS, Aggregation, Custom, LinearSum
+from coterie._core.criteria import PENALTIES
+from coterie._core.gathering import Means, half_the_memory
+from coterie._core.must_link import Units
+from coterie._core.search import ALONE, Limits
+from coterie._core.values import FloatArray, IntArray
+from coterie._data.validation import counted
 from coterie.estimators._prepared import Prepared
 from coterie.estimators._seen import Seen
 from coterie.families import FAMILIES, NUMBERED_FAMILIES, Family
-from coterie.gathering import Means, half_the_memory
-from coterie.search import ALONE, Limits
-from coterie.units import Units
-from coterie.values import FloatArray, IntArray
 
 
 def checked_word(parameter: str, word: object, words: Iterable[str], also: str = "") -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from coterie.devices import check_on_host
-from coterie.doors import library_of
-from coterie.engines import Engine, engine_of
-from coterie.fields import is_lazy
+from coterie._core.devices import check_on_host
+from coterie._data.engines import Engine, engine_of
+from coterie._data.fields import is_lazy
+from coterie._data.validation import library_of
 
 # What transform needs of a fit, beside the parameters.
 NEEDED = (

@@ -10,9 +10,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from coterie.accumulating import Moments
-from coterie.aggregations import LinearSum
-from coterie.engines import Counting
+from coterie._core.aggregations import LinearSum
+from coterie._core.evidence import RowSets, SummedColumns, location_of
+from coterie._core.grouping import groupable_from_sums
+from coterie._core.values import FloatArray
+from coterie._data.engines import Counting
+from coterie._data.moments import Moments
 from coterie.estimators._aggregates import Scaling
 from coterie.estimators._base import NOTHING, Reducer
 from coterie.estimators._checks import (
@@ -28,9 +31,6 @@ from coterie.estimators._rows import Given
 from coterie.estimators._seen import SeenMoments
 from coterie.estimators._targets import Targets
 from coterie.estimators._targets_in import TargetsIn, check_scorable
-from coterie.grouping import groupable_from_sums
-from coterie.statistics import RowSets, SummedColumns, location_of
-from coterie.values import FloatArray
 
 
 def _can_do_without_rows(reducer: MomentReducer) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from coterie._persist.files import Entry, NotPlainError, UnreadableError
 from coterie.families import FAMILIES, Family, dispersion_of, negative_binomial
-from coterie.files import Entry, NotPlainError, UnreadableError
 
 # The only functions that a file can name without being given them.
 NUMPY: dict[str, Callable[..., Any]] = {

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
-from coterie.accumulating import Moments
-from coterie.criteria import (
+from coterie._core.criteria import (
     Criterion,
     Fitted,
     FittedParsimony,
@@ -15,6 +14,8 @@ from coterie.criteria import (
     Parsimony,
     working_target,
 )
+from coterie._core.values import FloatArray
+from coterie._data.moments import Moments
 from coterie.estimators._base import SearchName
 from coterie.estimators._checks import (
     check_bound,
@@ -32,7 +33,6 @@ from coterie.estimators._targets import (
 )
 from coterie.estimators._targets_in import TargetsIn, family_targets_in
 from coterie.families import Family
-from coterie.values import FloatArray
 
 
 class GenLinCFA(MomentReducer):

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import has_fit_parameter
 
-from coterie.values import FloatArray, is_sparse
+from coterie._core.values import FloatArray, is_sparse
 
 
 def is_transformer(inputs: object) -> bool:

@@ -8,11 +8,11 @@ from typing import Any, Literal, Self
 
 from sklearn.utils.validation import column_or_1d
 
-from coterie.accumulating import Moments
-from coterie.criteria import (
+from coterie._core.criteria import (
     Criterion,
     Lin,
 )
+from coterie._data.moments import Moments
 from coterie.estimators._base import SearchName
 from coterie.estimators._from_moments import MomentReducer
 from coterie.estimators._prepared import Prepared

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
-from coterie.criteria import CLASSES, Criterion, Mutual, MutualParsimony, levels_for
+from coterie._core.criteria import CLASSES, Criterion, Mutual, MutualParsimony, levels_for
+from coterie._core.values import FloatArray
 from coterie.estimators._base import Reducer, SearchName
 from coterie.estimators._checks import check_rows_counted, checked_count
 from coterie.estimators._prepared import Prepared
@@ -17,7 +18,6 @@ from coterie.estimators._targets import (
     numbered,
     numeric_targets,
 )
-from coterie.values import FloatArray
 
 # A table of all combinations of more levels would not fit into memory.
 MOST_LEVELS = 50

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 
-from coterie.values import IntArray
+from coterie._core.values import IntArray
 
 # Names longer than this are shortened: runs of a series first, then the rest by number.
 READABLE = 60

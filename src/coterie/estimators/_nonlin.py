@@ -9,12 +9,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from coterie.accumulating import Moments
-from coterie.criteria import (
+from coterie._core.criteria import (
     Criterion,
     NonLin,
     Parsimony,
 )
+from coterie._data.moments import Moments
 from coterie.estimators._base import SearchName
 from coterie.estimators._from_moments import MomentReducer
 from coterie.estimators._prepared import Prepared, Splits

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from coterie.doors import counted
+from coterie._core.values import FitWarning, FloatArray, IntArray, Partition
+from coterie._data.validation import counted
 from coterie.estimators._prepared import Prepared
 from coterie.estimators._targets import look_like_classes
-from coterie.values import FitWarning, FloatArray, IntArray, Partition
 
 # A model with a coefficient for each of more groups than this share of the rows overfits.
 CROWDED = 1 / 3

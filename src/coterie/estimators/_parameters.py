@@ -10,11 +10,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from coterie._core.values import IntArray
+from coterie._persist.files import (
+    Entry,
+    NotPlainError,
+    array_in,
+    plain_array,
+    plain_value,
+    value_in,
+)
 from coterie.estimators._functions import Naming, family_in, given_in, numpy_in
 from coterie.estimators._inputs import is_transformer
 from coterie.families import Family
-from coterie.files import Entry, NotPlainError, array_in, plain_array, plain_value, value_in
-from coterie.values import IntArray
 
 # Words that transform looks at, so that no other may come out of a file.
 WORDS = {"missing": ["error", "pairwise"], "bound": ["general", "bivariate", "fitted"]}

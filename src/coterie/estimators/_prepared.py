@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from coterie._core.grouping import Groupable
+from coterie._core.values import FloatArray, IntArray, Partition
 from coterie.estimators._rows import Rows
 from coterie.estimators._seen import Seen
 from coterie.estimators._targets import Targets
-from coterie.grouping import Groupable
-from coterie.values import FloatArray, IntArray, Partition
 
 Splits = list[tuple[IntArray, IntArray]]
 

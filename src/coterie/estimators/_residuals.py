@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from coterie.devices import OnDevice
-from coterie.statistics import available, means, standardised_there
-from coterie.values import FloatArray, is_sparse
+from coterie._core.devices import OnDevice
+from coterie._core.evidence import available, means, standardised_there
+from coterie._core.values import FloatArray, is_sparse
 
 # A column of which less than this is left beside those before it says nothing of its own.
 COLLINEAR = 1e-9

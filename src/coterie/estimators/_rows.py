@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length
 
-from coterie.devices import OnDevice
-from coterie.doors import counted
-from coterie.statistics import RowSets
-from coterie.values import FloatArray, IntArray
+from coterie._core.devices import OnDevice
+from coterie._core.evidence import RowSets
+from coterie._core.values import FloatArray, IntArray
+from coterie._data.validation import counted
 
 
 class Given(NamedTuple):

@@ -10,7 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 
-from coterie.aggregations import AGGREGATIONS, Aggregation, Linear, over_available
+from coterie._core.aggregations import AGGREGATIONS, Aggregation, Linear, over_available
+from coterie._core.values import TRACE_DTYPE, IntArray, Trace
+from coterie._data.fields import layout_in, plain_layout
+from coterie._persist.files import (
+    Entry,
+    NotPlainError,
+    array_in,
+    floats_in,
+    plain_array,
+    plain_numbers,
+    plain_value,
+    value_in,
+)
 from coterie.estimators._aggregates import Scaling
 from coterie.estimators._checks import checked_word
 from coterie.estimators._functions import (
@@ -33,18 +45,6 @@ from coterie.estimators._state import (
     plain_trace,
     trace_again,
 )
-from coterie.fields import layout_in, plain_layout
-from coterie.files import (
-    Entry,
-    NotPlainError,
-    array_in,
-    floats_in,
-    plain_array,
-    plain_numbers,
-    plain_value,
-    value_in,
-)
-from coterie.values import TRACE_DTYPE, IntArray, Trace
 
 FORMAT, VERSION = "coterie", 1
 TRACES = ("accepted", "all")

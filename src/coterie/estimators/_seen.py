@@ -10,17 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from coterie.aggregations import Aggregation, LinearSum, means_of_available
-from coterie.estimators._aggregates import (
-    LinearAggregates,
-    PlainAggregates,
-    Scaling,
-    aggregates_of,
-    oriented,
-)
-from coterie.estimators._residuals import residuals, residuals_in
-from coterie.grouping import is_light
-from coterie.statistics import (
+from coterie._core.aggregations import Aggregation, LinearSum, means_of_available
+from coterie._core.evidence import (
     ROWS,
     Accumulated,
     effective_number,
@@ -31,7 +22,16 @@ from coterie.statistics import (
     standardised,
     together,
 )
-from coterie.values import FloatArray, IntArray, Partition
+from coterie._core.grouping import is_light
+from coterie._core.values import FloatArray, IntArray, Partition
+from coterie.estimators._aggregates import (
+    LinearAggregates,
+    PlainAggregates,
+    Scaling,
+    aggregates_of,
+    oriented,
+)
+from coterie.estimators._residuals import residuals, residuals_in
 
 # Some targets, of shape (n_samples, n), and how often each row counts for them.
 Block = tuple[FloatArray, FloatArray | None]

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coterie.criteria import Criterion
-from coterie.grouping import Groupable, MergeQuestion
-from coterie.search import Limits, Reach
-from coterie.units import Units
-from coterie.values import TRACE_DTYPE, FloatArray, Partition, Trace
+from coterie._core.criteria import Criterion
+from coterie._core.grouping import Groupable, MergeQuestion
+from coterie._core.must_link import Units
+from coterie._core.search import Limits, Reach
+from coterie._core.values import TRACE_DTYPE, FloatArray, Partition, Trace
 
 # Halvings of the range of tolerances, from LOWEST to 1, on a logarithmic scale.
 STEPS = 40

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.values import FloatArray, IntArray
+from coterie._core.values import FloatArray, IntArray
 
 
 def checked_cv(cv: Any, labels: Any = None) -> Any:

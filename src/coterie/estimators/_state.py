@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from coterie.aggregations import AGGREGATIONS, Aggregation, Custom, Linear
+from coterie._core.aggregations import AGGREGATIONS, Aggregation, Custom, Linear
+from coterie._core.values import TRACE_DTYPE, IntArray, Trace
 from coterie.estimators._aggregates import LinearAggregates, PlainAggregates
-from coterie.values import TRACE_DTYPE, IntArray, Trace
 
 
 def plain_aggregation(aggregation: Aggregation) -> Any:

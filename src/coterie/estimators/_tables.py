@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from coterie.aggregations import Aggregation, LinearSum, over_available
-from coterie.doors import by_column, counted
+from coterie._core.aggregations import Aggregation, LinearSum, over_available
+from coterie._core.values import FloatArray, is_sparse
+from coterie._data.validation import by_column, counted
 from coterie.estimators._checks import checked_word
-from coterie.values import FloatArray, is_sparse
 
 
 def has_gaps(columns: Any) -> bool:

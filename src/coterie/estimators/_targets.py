@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.doors import counted
+from coterie._core.evidence import standardised
+from coterie._core.values import FloatArray, IntArray
+from coterie._data.validation import counted
 from coterie.families import Family
-from coterie.statistics import standardised
-from coterie.values import FloatArray, IntArray
 
 # Fewer labels than this may all be different.
 FEW_LABELS = 10

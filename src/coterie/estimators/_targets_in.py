@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
-from coterie.accumulating import Moments, TargetColumn
-from coterie.doors import counted
+from coterie._core.evidence import location_of
+from coterie._core.values import FloatArray
+from coterie._data.moments import Moments, TargetColumn
+from coterie._data.validation import counted
 from coterie.estimators._targets import FEW_LABELS, numbered
 from coterie.families import Family
-from coterie.statistics import location_of
-from coterie.values import FloatArray
 
 
 class TargetsIn(NamedTuple):

@@ -8,8 +8,8 @@ from numbers import Real
 
 import numpy as np
 
+from coterie._core.values import BoolArray, FloatArray
 from coterie.families._links import LINKS, Function, Link
-from coterie.values import BoolArray, FloatArray
 
 # Of Gauss-Legendre quadrature: enough for ten digits along a way of so much in the predictor.
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(40)

@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
+from coterie._core.values import BoolArray, FloatArray
 from coterie.families._family import Family, check_positive
 from coterie.families._links import NEXT_TO_ONE, itself, one, spread_of_a_proportion
-from coterie.values import BoolArray, FloatArray
 
 
 def _log_one_more(excess: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from coterie.values import FloatArray
+from coterie._core.values import FloatArray
 
 Function = Callable[[FloatArray], FloatArray]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.values import BoolArray, IntArray
+from coterie._core.values import BoolArray, IntArray
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")

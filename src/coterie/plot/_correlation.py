@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from coterie.inspection import UnitColumns, correlations
+from coterie._core.values import FloatArray, IntArray
 from coterie.plot._canvas import axes_for, pyplot
 from coterie.plot._fitted import checked_reducer, columns_of, names_of
 from coterie.plot._heat import draw_heat, mark_groups, with_bar
-from coterie.values import FloatArray, IntArray
+from coterie.report.inspection import UnitColumns, correlations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from coterie.inspection import check_fitted_reducer, checked_places
-from coterie.values import FloatArray
+from coterie._core.values import FloatArray
+from coterie.report.inspection import check_fitted_reducer, checked_places
 
 
 def checked_reducer(reducer: Any) -> Any:

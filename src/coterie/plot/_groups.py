@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from coterie.places import axis_in
+from coterie._core.values import FloatArray, IntArray, is_sparse
+from coterie._data.name_coordinates import axis_in
 from coterie.plot._canvas import (
     ALONE,
     INK,
@@ -26,7 +27,6 @@ from coterie.plot._fitted import (
     columns_of,
     names_of,
 )
-from coterie.values import FloatArray, IntArray, is_sparse
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from coterie._core.values import FloatArray, IntArray
 from coterie.plot._canvas import INK, readable
-from coterie.values import FloatArray, IntArray
 
 # So many features have room for their names on both sides.
 FEW = 30

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from coterie.places import plane_in
+from coterie._core.values import BoolArray, FloatArray, IntArray
+from coterie._data.name_coordinates import plane_in
 from coterie.plot._canvas import (
     INK,
     axes_for,
@@ -17,7 +18,6 @@ from coterie.plot._canvas import (
     title_of,
 )
 from coterie.plot._fitted import checked_reducer
-from coterie.values import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

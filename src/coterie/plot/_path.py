@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._core.values import FloatArray
+from coterie._model_selection.tuning import TolerancePath, tolerance_path
 from coterie.plot._canvas import FAINT, INK, PALETTE, axes_for, pyplot, unframed
-from coterie.tuning import TolerancePath, tolerance_path
-from coterie.values import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

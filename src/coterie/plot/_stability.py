@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from coterie._core.values import FloatArray, IntArray
+from coterie._model_selection.resampling import Stability, stability
 from coterie.estimators._checks import checked_word
 from coterie.plot._canvas import axes_for, group_colours, pyplot, unframed
 from coterie.plot._fitted import checked_reducer, names_of
 from coterie.plot._heat import draw_heat, mark_groups, with_bar
-from coterie.resampling import Stability, stability
-from coterie.values import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ class StabilityDisplay:
     --------
     >>> import numpy as np
     >>> from coterie.plot import StabilityDisplay
-    >>> from coterie.resampling import Stability
+    >>> from coterie._model_selection.resampling import Stability
     >>> resampled = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1], [0, 1, 2]])
     >>> result = Stability(labels=np.array([0, 0, 1]), resampled=resampled)
     >>> shown = StabilityDisplay.from_stability(result).plot()

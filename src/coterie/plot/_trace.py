@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from coterie._core.values import FloatArray, IntArray
 from coterie.estimators._checks import checked_units
 from coterie.plot._canvas import (
     FAINT,
@@ -20,7 +21,6 @@ from coterie.plot._canvas import (
     unframed,
 )
 from coterie.plot._fitted import checked_reducer, names_of
-from coterie.values import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,0 +1,1 @@
+"""How groups are found: values, evidence, criteria, searches, and the fit."""

@@ -1,0 +1,71 @@
+"""All aggregations by their names, and the forms that they take for gaps and row weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from coterie._core.aggregations._additive import LinearSum, SumOfSquares
+from coterie._core.aggregations._available import (
+    AvailableExtreme,
+    AvailableMedian,
+    AvailableSquares,
+    AvailableSum,
+)
+from coterie._core.aggregations._principal import Principal
+from coterie._core.aggregations._protocols import Additive
+from coterie._core.aggregations._running import Custom, Extreme, Median, Norm
+from coterie._core.values import FloatArray
+
+Aggregation = LinearSum | SumOfSquares | Norm | Extreme | Median | Principal | Custom
+
+AGGREGATIONS: dict[str, Aggregation] = {
+    "mean": LinearSum("mean", average=True),
+    "sum": LinearSum("sum", average=False),
+    "sum_of_squares": SumOfSquares(),
+    "norm": Norm(),
+    "max": Extreme("max", np.maximum),
+    "min": Extreme("min", np.minimum),
+    "median": Median(),
+    "principal": Principal(),
+}
+
+
+def over_available(aggregation: Aggregation, row_weights: FloatArray | None = None) -> Any:
+    """The aggregation of members of which some have no value, or None where there is none.
+
+    It keeps a running state; ``row_weights`` say how many times each row counts.
+    """
+    match aggregation:
+        case LinearSum(_, average):
+            return AvailableSum(average, row_weights)
+        case SumOfSquares():
+            return AvailableSquares(False, row_weights)
+        case Norm():
+            return AvailableSquares(True, row_weights)
+        case Extreme(_, of):
+            return AvailableExtreme(np.fmax if of is np.maximum else np.fmin, row_weights)
+        case Median():
+            return AvailableMedian(row_weights)
+    return None
+
+
+def running_form(
+    aggregation: Aggregation, row_weights: FloatArray | None = None, *, gaps: bool
+) -> Any:
+    """The aggregation with a running state, of members that may have no value if there are gaps.
+
+    A sum has one too, for those who must see it row by row.
+    """
+    if gaps or isinstance(aggregation, Additive):
+        return over_available(aggregation, row_weights)
+    return aggregation
+
+
+def weighed(aggregation: Aggregation, row_weights: FloatArray | None) -> Aggregation:
+    """The aggregation as learned from rows that count so many times."""
+    if isinstance(aggregation, Principal):
+        return replace(aggregation, row_weights=row_weights)
+    return aggregation

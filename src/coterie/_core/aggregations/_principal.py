@@ -1,0 +1,126 @@
+"""The first principal component, a weighted sum whose weights are learned from rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from coterie._core.aggregations._protocols import Weights
+from coterie._core.values import FloatArray, IntArray
+
+# Weights whose sum is no more than this add up to 0.
+OPPOSED = 1e-9
+
+
+class PrincipalState(NamedTuple):
+    """Centred columns and the eigenvectors of their scatter, the largest last."""
+
+    columns: FloatArray
+    eigenvalues: FloatArray
+    eigenvectors: FloatArray
+
+
+@dataclass(frozen=True)
+class Principal:
+    """The first principal component, its sign such that the weights sum to 0 or more.
+
+    Where they sum to 0, the first of them is positive. Rows count as often as ``row_weights`` say;
+    once if None.
+    """
+
+    name: str = "principal"
+    keeps_single: bool = False
+    row_weights: FloatArray | None = field(default=None, compare=False)
+
+    def first(self, column: FloatArray) -> PrincipalState:
+        return self._state(self._centred(column[:, None]))
+
+    def joined(self, state: PrincipalState, column: FloatArray) -> PrincipalState:
+        return self._state(np.column_stack([state.columns, self._centred(column[:, None])]))
+
+    def _centred(self, columns: FloatArray) -> FloatArray:
+        return columns - np.average(columns, axis=0, weights=self.row_weights)
+
+    def _weighed(self, centred: FloatArray) -> FloatArray:
+        return centred if self.row_weights is None else self.row_weights[:, None] * centred
+
+    def _state(self, centred: FloatArray) -> PrincipalState:
+        return PrincipalState(centred, *np.linalg.eigh(centred.T @ self._weighed(centred)))
+
+    def value(self, state: PrincipalState) -> FloatArray:
+        return state.columns @ self._top(state)
+
+    def _top(self, state: PrincipalState) -> FloatArray:
+        top = state.eigenvectors[:, -1]
+        total = float(top.sum())
+        # Opposites add up to rounding, which must not decide.
+        leading = total if abs(total) > OPPOSED else float(top[np.argmax(np.abs(top) > OPPOSED)])
+        return top if leading >= 0 else -top
+
+    def with_each(self, state: PrincipalState, columns: FloatArray) -> FloatArray:
+        # One column more borders the scatter matrix by one row, and the top eigenvector
+        # of a bordered diagonal matrix is a root of one equation per candidate. Its sign
+        # is left open: no price depends on the direction of a merged column.
+        centred = self._centred(columns)
+        weighed = self._weighed(centred)
+        border = state.eigenvectors.T @ (state.columns.T @ weighed)
+        corner = np.einsum("ij,ij->j", centred, weighed)
+        old, new = _top_of_bordered(state.eigenvalues, border, corner)
+        return state.columns @ (state.eigenvectors @ old) + centred * new
+
+    def weights(self, columns: FloatArray, members: IntArray) -> Weights:
+        chosen = columns[:, members]
+        centre = np.average(chosen, axis=0, weights=self.row_weights)
+        centred = chosen - centre
+        # Weights have no unit; in this one, squares stay within the floats.
+        return Weights(centre, self._top(self._state(centred / (np.abs(centred).max() or 1.0))))
+
+    def values(self, columns: FloatArray) -> FloatArray:
+        centre, weights = self.weights(columns, np.arange(columns.shape[1]))
+        return (columns - centre) @ weights
+
+
+def _top_of_bordered(
+    diagonal: FloatArray, border: FloatArray, corner: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Eigenvectors of the largest eigenvalue of k bordered diagonal matrices.
+
+    Parameters
+    ----------
+    diagonal : ndarray of shape (m,)
+        In ascending order.
+    border : ndarray of shape (m, k)
+    corner : ndarray of shape (k,)
+
+    Returns
+    -------
+    old, new : ndarray of shape (m, k) and (k,)
+        The components along the diagonal and along the corner.
+    """
+    gaps = (diagonal[-1] - diagonal[:-1])[:, None]
+    excess = corner - diagonal[-1]
+    # A candidate at right angles to the top eigenvector is one that is nearly so; then
+    # whichever of the two varies more is the answer, with no case of its own.
+    size = corner + diagonal[-1]
+    nearly = np.finfo(np.float64).eps * np.where(size > 0, size, 1.0)
+    last = np.where(np.abs(border[-1]) > nearly, border[-1], nearly)
+    border = np.vstack([border[:-1], last])
+    squares = np.square(border)
+    # The largest eigenvalue exceeds that of the old matrix by x > 0, the root of the convex
+    # and decreasing f(x) = excess - x + sum of squares / (gaps + x). Starting below the
+    # root, where the top eigenvector alone would put it, Newton's steps only go up.
+    larger = np.hypot(excess / 2, last) + np.abs(excess) / 2
+    x = np.where(excess > 0, larger, squares[-1] / larger)
+    for _ in range(100):
+        inverse = 1 / np.vstack([gaps + x, x])
+        f = excess - x + np.sum(squares * inverse, axis=0)
+        step = f / (1 + np.sum(squares * inverse**2, axis=0))
+        x = np.maximum(x, x + step)
+        if np.all(step <= 1e-15 * x):
+            break
+    # The eigenvector is border / (gaps + x) and 1, here multiplied by x.
+    old = np.vstack([x * border[:-1] / (gaps + x), last])
+    length = np.sqrt(np.sum(old**2, axis=0) + x**2)
+    return old / length, x / length

@@ -1,0 +1,110 @@
+"""The same searches in compiled code, where numba is installed: ``pip install coterie[fast]``.
+
+Nothing is decided otherwise here. The formulas are those of criteria, compiled as they stand;
+evidence and limits are read from the values that the other rooms made.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from coterie._core.compiled._tables import Rule, rule_of, sums_of, views_of
+from coterie._core.criteria import Criterion
+from coterie._core.evidence import DeviceEvidence, Evidence
+from coterie._core.search import Limits, best, forward, restart
+from coterie._core.values import IntArray, Partition, Trace
+
+__all__ = ["compiled_search"]
+
+Search = Callable[..., tuple[Partition, Trace]]
+# The searches that take features in order, and whether they start again after each merge.
+IN_ORDER: dict[Search, bool] = {forward: False, restart: True}
+# A search among fewer takes less time than it takes to load the compiler.
+FEWEST_FEATURES = 64
+# NumPy 2.5 has no row_stack, which numba-cuda names up to 0.30.4.
+ON_GPUS = (
+    "What works together is numba-cuda 0.26 or newer and NumPy below 2.5: "
+    "pip install 'coterie[cuda13]', or 'coterie[cuda12]' for CUDA 12."
+)
+
+
+def compiled_search(
+    search: Search,
+    evidence: Evidence[Any],
+    criterion: Criterion,
+    limits: Limits,
+    copies: IntArray | None = None,
+) -> tuple[Partition, Trace] | None:
+    """Partition and trace as this search gives them, or None where it had better.
+
+    It serves our own searches, sums of columns, and criteria that are numbers and a formula; and
+    the best search only if no feature is a copy of another (``copies`` are numbered from 1).
+    """
+    if search is not best and search not in IN_ORDER:
+        return None
+    rule = rule_of(criterion)
+    has_copies = copies is not None and copies[-1] < len(copies)
+    if evidence.n_features < FEWEST_FEATURES or rule is None or has_copies:
+        return None
+    if isinstance(evidence, DeviceEvidence):
+        return _searched_there(search, evidence, rule, limits)
+    if not (views := views_of(evidence)) or (searches := _loaded()) is None:
+        return None
+    if (sums := sums_of(views)) is None:
+        return None
+    if search is best:
+        return searches.best(sums, rule, limits)
+    return searches.in_order(sums, rule, limits, restart=IN_ORDER[search])
+
+
+def _searched_there(
+    search: Search, evidence: DeviceEvidence, rule: Rule, limits: Limits
+) -> tuple[Partition, Trace] | None:
+    """The same where the evidence lies on a GPU, for the searches that take features in order."""
+    is_limited = limits.change_as_groups_grow or limits.max_group_size is not None
+    is_cuda = hasattr(evidence.source.scatters[0].array, "__cuda_array_interface__")
+    if search not in IN_ORDER or is_limited or not is_cuda or (kernels := _kernels()) is None:
+        return None
+    return kernels.in_order_there(evidence, rule, limits, restart=IN_ORDER[search])
+
+
+@cache
+def _kernels() -> Any:
+    """The search as a kernel for GPUs, or None where there is no compiler for one that works."""
+    if find_spec("numba") is None:
+        return None
+    try:
+        kernels = import_module("coterie._core.compiled._on_gpu")
+        kernels.check()
+    # Whatever a compiler raises that does not fit the driver, or numpy.
+    except Exception as error:
+        warnings.warn(
+            "numba does not work with this GPU, so the search there goes step by step: "
+            f"{error}. {ON_GPUS}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+    return kernels
+
+
+@cache
+def _loaded() -> Any:
+    """The compiled searches, or None where there is no compiler that works."""
+    if find_spec("numba") is None:
+        return None
+    try:
+        # Importing numba takes a while, so not before it is needed.
+        return import_module("coterie._core.compiled._searches")
+    except ImportError as error:
+        warnings.warn(
+            f"numba is installed but cannot be imported, so searches are not compiled: {error}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None

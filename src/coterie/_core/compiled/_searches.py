@@ -1,0 +1,345 @@
+"""The searches, asking one candidate at a time: where asking is cheap, nothing is foreseen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from coterie._core.compiled._groups import Log, alone, ask, join
+from coterie._core.compiled._jit import kernel
+from coterie._core.compiled._tables import Rule, Sums
+from coterie._core.search import SAME, Limits, outcome
+from coterie._core.values import (
+    BoolArray,
+    Decision,
+    FloatArray,
+    IntArray,
+    Partition,
+    Trace,
+    Verdict,
+)
+
+
+class Bounds(NamedTuple):
+    """Limits in arrays, empty where there are none, and the largest size."""
+
+    indptr: IntArray
+    indices: IntArray
+    kinds: IntArray
+    sizes: IntArray
+    constant: BoolArray
+    max_group_size: int
+
+
+class Reach(NamedTuple):
+    """Whom a group may ask, given who is in; its arrays are overwritten as it grows."""
+
+    touched: BoolArray  # by a member, where there are neighbours
+    kind_and_size: IntArray
+    constant: BoolArray  # (1,), whether the members are
+
+
+def _bounds(limits: Limits) -> Bounds:
+    graph, largest = limits.neighbours, limits.max_group_size
+    nothing = np.empty(0, dtype=np.intp)
+    return Bounds(
+        nothing if graph is None else graph.indptr.astype(np.intp, copy=False),
+        nothing if graph is None else graph.indices.astype(np.intp, copy=False),
+        nothing if limits.kinds is None else limits.kinds.astype(np.intp, copy=False),
+        nothing if limits.sizes is None else limits.sizes.astype(np.intp, copy=False),
+        np.empty(0, dtype=np.bool_) if limits.constant is None else limits.constant,
+        np.iinfo(np.intp).max if largest is None else largest,
+    )
+
+
+def in_order(sums: Sums, rule: Rule, limits: Limits, *, restart: bool) -> tuple[Partition, Trace]:
+    """The forward search, or that with restarts."""
+    free = np.arange(len(sums.weights))
+    is_free = np.ones(len(free), dtype=np.bool_)
+    # Those that vary alike are picked out once for each group, not at each merge.
+    bounds = _bounds(replace(limits, constant=None))
+    groups: list[IntArray] = []
+    decisions: list[Decision] = []
+    while len(free):
+        waiting = limits.alike(int(free[0]), free)
+        members, log = grown_in_order(sums, rule, bounds, waiting, restart)
+        decisions.append(_decision(int(free[0]), log))
+        groups.append(members)
+        is_free[members] = False
+        free = free[is_free[free]]
+    return outcome(groups, decisions)
+
+
+def _decision(seed: int, log: Log) -> Decision:
+    return Decision(seed, log.candidates, Verdict(log.price, log.allowance), log.accepted)
+
+
+@kernel
+def grown_in_order(
+    sums: Sums, rule: Rule, bounds: Bounds, free: IntArray, restart: bool
+) -> tuple[IntArray, Log]:
+    """The members of the group that the first free feature opens, and what the others were told."""
+    group = alone(sums, free[0])
+    reach = reach_of(bounds, free[0])
+    members = free.copy()
+    n_members = 1
+    log, n_asked = empty_log(len(free)), 0
+    waiting = free[1:].copy()
+    while True:
+        candidates = reachable(bounds, reach, waiting)
+        if n_asked + len(candidates) > len(log.price):
+            log = longer(log, len(candidates))
+        n_asked = ask(sums, group, rule, candidates, log, n_asked, True)
+        if len(candidates) == 0 or not log.accepted[n_asked - 1]:
+            break
+        winner = log.candidates[n_asked - 1]
+        join(sums, group, winner)
+        count_in(bounds, reach, winner)
+        members[n_members] = winner
+        n_members += 1
+        waiting = left_over(waiting, winner, restart)
+    return members[:n_members].copy(), shortened(log, n_asked)
+
+
+@kernel
+def reach_of(bounds: Bounds, seed: int) -> Reach:
+    """Whom a group of one may ask."""
+    reach = Reach(
+        np.zeros(len(bounds.indptr), dtype=np.bool_),
+        np.zeros(2, dtype=np.intp),
+        np.zeros(1, dtype=np.bool_),
+    )
+    if len(bounds.constant):
+        reach.constant[0] = bounds.constant[seed]
+    count_in(bounds, reach, seed)
+    return reach
+
+
+@kernel
+def count_in(bounds: Bounds, reach: Reach, feature: int) -> None:
+    """Let a feature be in."""
+    reach.kind_and_size[1] += bounds.sizes[feature] if len(bounds.sizes) else 1
+    if len(bounds.kinds):
+        kind = bounds.kinds[feature]
+        reach.kind_and_size[0] = kind if kind < 0 else max(kind, reach.kind_and_size[0])
+    if len(bounds.indptr):
+        for k in range(bounds.indptr[feature], bounds.indptr[feature + 1]):
+            reach.touched[bounds.indices[k]] = True
+
+
+@kernel
+def reachable(bounds: Bounds, reach: Reach, candidates: IntArray) -> IntArray:
+    """The candidates who may be asked at all."""
+    own_kind, room = reach.kind_and_size[0], bounds.max_group_size - reach.kind_and_size[1]
+    if room <= 0:
+        return candidates[:0]
+    if len(bounds.indptr) + len(bounds.kinds) + len(bounds.sizes) + len(bounds.constant) == 0:
+        return candidates
+    kept, n_kept = np.empty_like(candidates), 0
+    for candidate in candidates:
+        if len(bounds.indptr) and not reach.touched[candidate]:
+            continue
+        if len(bounds.sizes) and bounds.sizes[candidate] > room:
+            continue
+        if len(bounds.constant) and bounds.constant[candidate] != reach.constant[0]:
+            continue
+        if len(bounds.kinds):
+            kind = bounds.kinds[candidate]
+            if min(kind, own_kind) < 0 or (min(kind, own_kind) > 0 and kind != own_kind):
+                continue
+        kept[n_kept] = candidate
+        n_kept += 1
+    return kept[:n_kept]
+
+
+@kernel
+def left_over(waiting: IntArray, winner: int, restart: bool) -> IntArray:
+    """Who may still be asked: all but the winner, or all after it; those before it move up."""
+    place = 0
+    while waiting[place] != winner:
+        place += 1
+    if not restart:
+        return waiting[place + 1 :]
+    for i in range(place, 0, -1):
+        waiting[i] = waiting[i - 1]
+    return waiting[1:]
+
+
+@kernel
+def those(mask: BoolArray) -> IntArray:
+    """Where a mask is set."""
+    places, n_places = np.empty(len(mask), dtype=np.intp), 0
+    for i in range(len(mask)):
+        if mask[i]:
+            places[n_places] = i
+            n_places += 1
+    return places[:n_places]
+
+
+@kernel
+def empty_log(length: int) -> Log:
+    """Room for so many decisions."""
+    return Log(
+        np.empty(length, dtype=np.int32),
+        np.empty(length),
+        np.empty(length),
+        np.empty(length, dtype=np.bool_),
+    )
+
+
+@kernel
+def longer(log: Log, more: int) -> Log:
+    """The same log with twice the room, or more."""
+    end = len(log.price)
+    copy = empty_log(2 * end + more)
+    for i in range(end):
+        copy.candidates[i] = log.candidates[i]
+        copy.price[i], copy.allowance[i] = log.price[i], log.allowance[i]
+        copy.accepted[i] = log.accepted[i]
+    return copy
+
+
+@kernel
+def shortened(log: Log, length: int) -> Log:
+    """The part of a log that has been written; in memory of its own, where much was not."""
+    price, allowance = log.price[:length], log.allowance[:length]
+    candidates, accepted = log.candidates[:length], log.accepted[:length]
+    if 2 * length > len(log.price):
+        return Log(candidates, price, allowance, accepted)
+    return Log(candidates.copy(), price.copy(), allowance.copy(), accepted.copy())
+
+
+class Openings(NamedTuple):
+    """The cheapest partner of each feature, and what it would be told; net inf if there is none."""
+
+    partner: IntArray
+    price: FloatArray
+    allowance: FloatArray
+    net: FloatArray
+
+
+def best(sums: Sums, rule: Rule, limits: Limits) -> tuple[Partition, Trace]:
+    """The cheapest merge first, where no feature is a copy of another."""
+    n_features = len(sums.weights)
+    bounds = _bounds(limits)
+    free: BoolArray = np.ones(n_features, dtype=np.bool_)
+    openings = Openings(np.zeros(n_features, dtype=np.intp), *np.empty((3, n_features)))
+    find_partners(sums, rule, bounds, free, np.arange(n_features), openings)
+    groups: list[IntArray] = []
+    decisions: list[Decision] = []
+    while (seed := next_opening(sums, rule, bounds, free, openings)) >= 0:
+        members, log = grown_best(sums, rule, bounds, free, openings, seed)
+        decisions.append(_decision(seed, log))
+        groups.append(members)
+    for feature in np.flatnonzero(free).tolist():
+        groups.append(np.array([feature]))
+        if openings.net[feature] < np.inf:
+            decisions.append(_told_last(openings, feature))
+    return outcome(groups, decisions)
+
+
+def _told_last(openings: Openings, feature: int) -> Decision:
+    told = Verdict(openings.price[[feature]], openings.allowance[[feature]])
+    return Decision(feature, openings.partner[[feature]], told, np.zeros(1, dtype=np.bool_))
+
+
+@kernel
+def cheapest(log: Log, start: int, end: int) -> int:
+    """Where in a log the lowest price less allowance stands; of equals, the first."""
+    lowest = np.inf
+    for i in range(start, end):
+        lowest = min(lowest, net_of(log.price[i], log.allowance[i]))
+    limit = lowest + SAME * max(1.0, abs(lowest))
+    for i in range(start, end):
+        if net_of(log.price[i], log.allowance[i]) <= limit:
+            return i
+    return start
+
+
+@kernel
+def net_of(price: float, allowance: float) -> float:
+    """Price less allowance; where the allowance has no end, the price alone."""
+    return price if allowance == np.inf else price - allowance
+
+
+@kernel
+def find_partners(
+    sums: Sums, rule: Rule, bounds: Bounds, free: BoolArray, seeds: IntArray, out: Openings
+) -> None:
+    """Find the cheapest free partner of some features."""
+    log = empty_log(len(free))
+    for seed in seeds:
+        out.net[seed] = np.inf
+        was_free, free[seed] = free[seed], False
+        candidates = reachable(bounds, reach_of(bounds, seed), those(free))
+        free[seed] = was_free
+        if len(candidates) == 0:
+            continue
+        n_asked = ask(sums, alone(sums, seed), rule, candidates, log, 0, False)
+        winner = cheapest(log, 0, n_asked)
+        out.partner[seed] = log.candidates[winner]
+        out.price[seed], out.allowance[seed] = log.price[winner], log.allowance[winner]
+        # Dearer than any price is only who has no partner.
+        out.net[seed] = min(net_of(log.price[winner], log.allowance[winner]), 1e300)
+
+
+@kernel
+def is_open(openings: Openings, seed: int) -> bool:
+    """Whether a feature may open a group with its cheapest partner."""
+    return openings.net[seed] < np.inf and openings.price[seed] <= openings.allowance[seed]
+
+
+@kernel
+def next_opening(
+    sums: Sums, rule: Rule, bounds: Bounds, free: BoolArray, openings: Openings
+) -> int:
+    """The feature whose partner is the cheapest admissible one, or -1."""
+    net = openings.net
+    while True:
+        lowest = np.inf
+        for i in range(len(net)):
+            if free[i] and net[i] < lowest and is_open(openings, i):
+                lowest = net[i]
+        if lowest == np.inf:
+            return -1
+        limit, seed = lowest + SAME * max(1.0, abs(lowest)), 0
+        while not (free[seed] and net[seed] <= limit and is_open(openings, seed)):
+            seed += 1
+        if free[openings.partner[seed]]:
+            return seed
+        # Without its partner the feature can only have become dearer.
+        find_partners(sums, rule, bounds, free, np.full(1, seed, dtype=np.intp), openings)
+
+
+@kernel
+def grown_best(
+    sums: Sums, rule: Rule, bounds: Bounds, free: BoolArray, openings: Openings, seed: int
+) -> tuple[IntArray, Log]:
+    """Open a group and let in the cheapest until none is admissible; members are free no more."""
+    group = alone(sums, seed)
+    reach = reach_of(bounds, seed)
+    members = np.empty(len(free), dtype=np.intp)
+    members[0], n_members = seed, 1
+    free[seed] = False
+    log = empty_log(2 * len(free))
+    winner = openings.partner[seed]
+    log.candidates[0], log.price[0] = winner, openings.price[seed]
+    log.allowance[0], log.accepted[0] = openings.allowance[seed], True
+    while True:
+        join(sums, group, winner)
+        count_in(bounds, reach, winner)
+        free[winner] = False
+        members[n_members] = winner
+        n_members += 1
+        # One merge a member stands in the log; whom it asks next is written behind.
+        start = n_members - 1
+        candidates = reachable(bounds, reach, those(free))
+        end = ask(sums, group, rule, candidates, log, start, False)
+        best = cheapest(log, start, end)
+        if end == start or not log.accepted[best]:
+            return members[:n_members].copy(), shortened(log, end)
+        winner = log.candidates[best]
+        log.candidates[start], log.price[start] = winner, log.price[best]
+        log.allowance[start], log.accepted[start] = log.allowance[best], True

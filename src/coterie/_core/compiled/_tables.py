@@ -1,0 +1,164 @@
+"""Evidence and criterion as plain arrays and numbers, which is all that compiled code can take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coterie._core.criteria import Criterion, ForAll, GenLin, Lin, NonLin, Parsimony
+from coterie._core.evidence import ColumnSource, Evidence, GramSource, ManyTargets, SumEvidence
+from coterie._core.values import FloatArray, IntArray
+
+IN_SAMPLE, HELD_OUT, RATIO, LINEAR, PENALISED = range(5)
+OURS = {NonLin, GenLin, Parsimony, Lin, ForAll}
+
+
+class Rule(NamedTuple):
+    """A criterion in numbers, for V targets that all must agree."""
+
+    kind: int
+    tolerance: float
+    curvature: FloatArray  # (V,)
+    is_general: bool
+    importance: FloatArray  # (V,)
+
+
+class Sums(NamedTuple):
+    """What sums of columns are judged by, in T sets of B batches of rows.
+
+    The C columns of the table come first, so that all about one candidate lies together; the V
+    targets are the last of them. Either ``scatters`` or ``features`` is empty: scatters are
+    looked up or computed.
+    """
+
+    n: FloatArray  # (T,)
+    membership: FloatArray  # (T, B)
+    lengths: FloatArray  # (B,)
+    whole: FloatArray  # (B,), 1 for the batches that hold every row once
+    columns: FloatArray  # (C, T, 2 + V): mean, own scatter, scatter with each target
+    deviations: FloatArray  # (C, T, B)
+    batch_mean: FloatArray  # (C, B)
+    batch_own: FloatArray  # (C, B)
+    apart: FloatArray  # (C, B), how far the batches lie from the mean of all rows
+    weights: FloatArray  # (F,)
+    typical_weight: float
+    units_differ: bool
+    as_candidate: int
+    signs: bool
+    scatters: FloatArray  # (B, C, C)
+    features: FloatArray  # (F, n_rows)
+    edges: IntArray  # (B + 1,)
+    targets: FloatArray  # (V, n_rows)
+    row_weights: FloatArray  # (n_rows,), or empty where every row counts once
+    centre: FloatArray  # (C,)
+    scale: FloatArray  # (C,)
+
+
+NO_COLUMNS = (
+    np.empty((0, 0)),
+    np.zeros(1, dtype=np.intp),
+    np.empty((0, 0)),
+    np.empty(0),
+    np.empty(0),
+    np.empty(0),
+)
+
+
+def rule_of(criterion: Criterion) -> Rule | None:
+    """A criterion in numbers, if it is one of ours, and not one derived from these."""
+    if type(criterion) not in OURS:
+        return None
+    match criterion:
+        case NonLin(tolerance, held_out):
+            return _rule(HELD_OUT if held_out else IN_SAMPLE, tolerance)
+        case GenLin(tolerance, curvature, bound, in_units=False):
+            return _rule(RATIO, tolerance, curvature, bound == "general")
+        case Parsimony(penalty, held_out=False):
+            return _rule(PENALISED, penalty)
+        case Lin():
+            return _rule(LINEAR, 0.0)
+        case ForAll(criteria, importance):
+            return _rule_for_all([rule_of(one) for one in criteria], importance)
+    return None
+
+
+def _rule(kind: int, tolerance: float, curvature: float = 0.0, is_general: bool = False) -> Rule:
+    return Rule(kind, tolerance, np.array([curvature]), is_general, np.ones(1))
+
+
+def _rule_for_all(rules: Sequence[Rule | None], importance: FloatArray) -> Rule | None:
+    """One rule for all targets, where theirs differ in nothing but the curvature."""
+    first = rules[0]
+    if first is None:
+        return None
+    known = [rule for rule in rules if rule is not None]
+    if len(known) < len(rules) or len({(r.kind, r.tolerance, r.is_general) for r in known}) > 1:
+        return None
+    curvature = np.concatenate([rule.curvature for rule in known])
+    return first._replace(curvature=curvature, importance=importance)
+
+
+def views_of(evidence: Evidence[Any]) -> list[SumEvidence]:
+    """The evidence about sums, for each target; none where it is about something else."""
+    views = evidence.views if isinstance(evidence, ManyTargets) else [evidence]
+    at_hand = (GramSource, ColumnSource)
+    return [v for v in views if isinstance(v, SumEvidence) and isinstance(v.source, at_hand)]
+
+
+def sums_of(views: Sequence[SumEvidence]) -> Sums | None:
+    """Evidence about sums in arrays, if its columns are at hand."""
+    match views[0].source:
+        case GramSource() as source:
+            return Sums._make((*about_columns(views), source.scatters, *NO_COLUMNS))
+        case ColumnSource(is_plain=True) as source:
+            aimed = [view.source for view in views if isinstance(view.source, ColumnSource)]
+            targets = np.stack([one.target for one in aimed])
+            weights = np.empty(0) if source.weights is None else source.weights
+            columns = (source.features, source.edges, targets, weights)
+            scales = (source.centre, source.scale)
+            return Sums._make((*about_columns(views), np.empty((0, 0, 0)), *columns, *scales))
+    return None
+
+
+def about_columns(views: Sequence[SumEvidence]) -> tuple[Any, ...]:
+    """The fields of Sums that do not depend on where scatters come from."""
+    first = views[0]
+    source = first.source
+    n_batches = len(source.count)
+    n_plain = source.own.shape[1] - source.n_targets
+
+    def with_targets(about: Callable[[SumEvidence], FloatArray]) -> FloatArray:
+        """What is known of each column, the target of each view last."""
+        plain = about(first)[..., :n_plain]
+        return np.concatenate(
+            [plain, *(about(view)[..., [view.source.target_column]] for view in views)], axis=-1
+        )
+
+    mean_and_own = with_targets(
+        lambda view: view.columns[:2].reshape(2, -1, view.columns.shape[-1])
+    )
+    n_sets, n_columns = mean_and_own.shape[1:]
+    columns = np.zeros((2 + len(views), n_sets, n_columns))
+    columns[:2] = mean_and_own
+    for number, view in enumerate(views):
+        scatter = view.columns[2].reshape(n_sets, -1)
+        columns[2 + number, :, :n_plain] = scatter[:, :n_plain]
+    deviations = with_targets(
+        lambda view: view.deviations.reshape(n_sets, n_batches, view.columns.shape[-1])
+    )
+    arrays = (
+        first.n.reshape(n_sets),
+        source.rows.membership.reshape(n_sets, n_batches),
+        source.count[:, 0],
+        np.ones(n_batches) if source.rows.whole is None else source.rows.whole,
+        columns.T,
+        np.moveaxis(deviations, -1, 0),
+        with_targets(lambda view: view.source.mean).T,
+        with_targets(lambda view: view.source.own).T,
+        with_targets(lambda view: view.apart).T,
+        first.weights,
+    )
+    numbers = (first.typical_weight, first.units_differ, first.as_candidate, first.signs)
+    return *map(np.ascontiguousarray, arrays), *numbers

@@ -1,0 +1,38 @@
+"""Does this merge pay? Price and allowance for many candidates at once."""
+
+from typing import Any, Protocol
+
+from coterie._core.criteria._fitted import Fitted, FittedParsimony
+from coterie._core.criteria._genlin import GenLin
+from coterie._core.criteria._lin import Lin
+from coterie._core.criteria._mutual import CLASSES, Mutual, MutualParsimony, levels_for
+from coterie._core.criteria._nonlin import NonLin, Parsimony
+from coterie._core.criteria._penalties import PENALTIES
+from coterie._core.criteria._several import ForAll, OnEnoughRows
+from coterie._core.criteria._working import working_target
+from coterie._core.values import Verdict
+
+__all__ = [
+    "CLASSES",
+    "PENALTIES",
+    "Criterion",
+    "Fitted",
+    "FittedParsimony",
+    "ForAll",
+    "GenLin",
+    "Lin",
+    "Mutual",
+    "MutualParsimony",
+    "NonLin",
+    "OnEnoughRows",
+    "Parsimony",
+    "levels_for",
+    "working_target",
+]
+
+
+class Criterion(Protocol):
+    """Anything that turns what is known of a group and its candidates into a verdict."""
+
+    def verdict(self, pairs: Any) -> Verdict:
+        """Price and allowance of each candidate."""

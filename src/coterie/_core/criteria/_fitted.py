@@ -1,0 +1,368 @@
+"""GenLinCFA by fitting the models: the share of the deviance that a merge gives up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from coterie._core.criteria._nonlin import given_up, two_slopes
+from coterie._core.criteria._ratios import ratio
+from coterie._core.evidence import ROUNDING, PairColumns, PairMoments, standardised, where
+from coterie._core.values import BoolArray, FloatArray, Verdict
+from coterie.families import Family
+
+# A model is found once its deviance is what the last step foresaw, but for this share of the null
+# deviance: another step would change it by less. The group's own model, where the others start,
+# is found more closely, so that twins take the same steps.
+CLOSE, CLOSER = 1e-12, 1e-14
+# Two or three evaluations are enough for nearly all models, thirty where inputs separate classes.
+EVALUATIONS = 100
+# There the deviance falls for ever, and this share of it counts as none.
+PERFECT = 1e-11
+# Targets that differ from their mean by less than this share of them do not vary.
+SAME = 1e-14
+# How far the mean moves towards the target for a difference quotient.
+NUDGE = 1e-6
+# Where the likelihood is not concave, so much of the expected curvature stands in.
+LEAST_CURVATURE = 0.01
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Deviance of the model on w, less that of the model on u and v, as a share of the null's.
+
+    The exact counterpart of the bound in :class:`GenLin`, and for a gaussian target the price of
+    :class:`NonLin`. The models have an intercept, and are fitted for all candidates at once.
+
+    Parameters
+    ----------
+    family : Family
+    tolerance : float
+        The allowance: what share of the null deviance a merge may give up.
+
+    Examples
+    --------
+    Counts, and two candidates: a twin of the group and its opposite.
+
+    >>> import numpy as np
+    >>> from coterie._core.criteria import Fitted
+    >>> from coterie.families import FAMILIES
+    >>> from coterie._core.evidence import PairColumns
+    >>> u = np.array([[-1.0], [-1.0], [1.0], [1.0]])
+    >>> v, y = np.hstack([u, -u]), np.array([[1.0], [3.0], [5.0], [7.0]])
+    >>> pairs = PairColumns(u, v, (u + v) / 2, y, weights=np.ones((4, 1)), offset=np.zeros((4, 1)))
+    >>> Fitted(FAMILIES["poisson"], tolerance=0.01).verdict(pairs).price.round(3)
+    array([[0.   , 0.752]])
+    """
+
+    family: Family
+    tolerance: float
+
+    def verdict(self, pairs: PairColumns) -> Verdict:
+        """Price and allowance of each candidate."""
+        price = share_given_up(fits(self.family, pairs))
+        return Verdict(price, np.full(price.shape, self.tolerance))
+
+
+@dataclass(frozen=True)
+class FittedParsimony:
+    """Share of the deviance that a merge gives up, against what noise alone would give up.
+
+    Taking a coefficient out of the model raises the deviance by the dispersion, on average, if
+    nothing is lost by it. So the allowance is a multiple of that. For a gaussian target this is
+    :class:`Parsimony`.
+
+    Parameters
+    ----------
+    family : Family
+    penalty : float
+        How many times what noise alone gives up: 2 for AIC, log n for BIC, 2 log D for RIC.
+    """
+
+    family: Family
+    penalty: float
+
+    def verdict(self, pairs: PairColumns) -> Verdict:
+        """Price and allowance of each candidate."""
+        found = fits(self.family, pairs)
+        return Verdict(share_given_up(found), self.penalty * ratio(dispersion(found), found.null))
+
+
+class Models(NamedTuple):
+    """Generalised linear models of y on a constant, on u and on each of m columns v."""
+
+    family: Family
+    u: FloatArray  # (n_samples, 1)
+    v: FloatArray  # (n_samples, m)
+    y: FloatArray  # (n_samples, 1)
+    weights: FloatArray  # (n_samples, 1) or (n_samples, m)
+    offset: FloatArray  # (n_samples, 1)
+
+    def only(self, columns: BoolArray) -> Models:
+        """Those for some of the columns v."""
+        weights = self.weights
+        if weights.shape[1] > 1:
+            weights = np.compress(columns, weights, axis=1)
+        return self._replace(v=np.compress(columns, self.v, axis=1), weights=weights)
+
+
+class Fit(NamedTuple):
+    """Coefficients of the constant, of u and of v, and the deviance of each model."""
+
+    coefficients: FloatArray  # (3, m)
+    deviance: FloatArray  # (m,)
+
+    def only(self, columns: BoolArray) -> Fit:
+        """That of some of the models."""
+        return Fit(self.coefficients[:, columns], self.deviance[columns])
+
+
+class Fits(NamedTuple):
+    """What the prices of m candidates depend on."""
+
+    models: Models  # on u and v
+    apart: Fit  # of these
+    merged: Fit  # of the models on w
+    null: FloatArray  # (m,), the deviance without any of them
+
+
+def share_given_up(found: Fits) -> FloatArray:
+    """Share of the null deviance that each merge gives up, of shape (1, m)."""
+    apart = _explained(found.apart.deviance, found.null)
+    return given_up(apart, _explained(found.merged.deviance, found.null))[None]
+
+
+def _explained(deviance: FloatArray, null: FloatArray) -> FloatArray:
+    left = ratio(deviance, null)
+    return 1.0 - where(left > PERFECT, left, 0.0)
+
+
+def dispersion(found: Fits) -> FloatArray:
+    """Factor of the variance: as the family knows it, or by Pearson's statistic; (1, m)."""
+    models, apart = found.models, found.apart
+    if models.family.dispersion is not None:
+        return np.full((1, len(found.null)), models.family.dispersion)
+    with np.errstate(all="ignore"):
+        mean = means(models, apart.coefficients)
+        squares = (models.y - mean) ** 2 / models.family.variance(mean)
+    pearson = np.einsum("ij,ij->j", models.weights, squares)
+    return ratio(pearson, models.weights.sum(axis=0) - 3.0)[None]
+
+
+def fits(family: Family, pairs: PairColumns) -> Fits:
+    """All models that the prices of m candidates depend on."""
+    counts = pairs.weights.max(axis=1) > 0
+    if counts.any() and not counts.all():
+        pairs = PairColumns(*(column[counts] for column in pairs))
+    if family.standardises:
+        y, _, spread = standardised(pairs.y)
+        pairs = pairs._replace(y=y, offset=pairs.offset / where(spread > 0, spread, 1.0))
+    # A step too far may leave the floats, or the range of the mean. The deviance is infinite
+    # there, and the step is made shorter.
+    with np.errstate(all="ignore"):
+        return _fits(family, pairs)
+
+
+def _fits(family: Family, pairs: PairColumns) -> Fits:
+    u, v, w, y, weights, offset = pairs
+    m, nothing = v.shape[1], np.zeros_like(u)
+    null = null_fit(Models(family, nothing, np.zeros_like(weights), y, weights, offset))
+    nulls = _for_each(null, m)
+    own = Models(family, nothing, u, y, weights.mean(axis=1, keepdims=True), offset)
+    alone = fit_from(own, (null if weights.shape[1] == 1 else null_fit(own)).coefficients)
+    mean = means(own, alone.coefficients)
+
+    both = Models(family, u, np.ascontiguousarray(v), y, weights, offset)
+    start = _for_each(Fit(alone.coefficients[[0, 2, 1]], deviances(both, mean)), m)
+    apart = descended(both, _better(start, nulls), step(both, start, mean), nulls.deviance)
+
+    one = Models(family, nothing, np.ascontiguousarray(w), y, weights, offset)
+    merged = descended(one, nulls, step_from_beside(one, start, u, mean), nulls.deviance)
+    return Fits(both, apart, merged, nulls.deviance)
+
+
+def _for_each(fit: Fit, m: int) -> Fit:
+    return Fit(np.broadcast_to(fit.coefficients, (3, m)), np.broadcast_to(fit.deviance, m))
+
+
+def _chosen(condition: BoolArray, yes: Fit, no: Fit) -> Fit:
+    return Fit(*(where(condition, a, b) for a, b in zip(yes, no, strict=True)))
+
+
+def _better(fit: Fit, other: Fit) -> Fit:
+    return _chosen(other.deviance < fit.deviance, other, fit)
+
+
+def null_fit(models: Models) -> Fit:
+    """The models that know only the offset; their deviance is 0 if nothing is left to explain."""
+    family, weights = models.family, models.weights
+    total = weights.sum(axis=0)
+    level = ratio(np.einsum("ij,ij->j", weights, models.y), total)
+    known = ratio(np.einsum("ij,ij->j", weights, models.offset), total)
+    start = np.zeros((3, len(total)))
+    start[0] = family.resolved_link.of_mean(level) - known
+    found = fit_from(models, start)
+    if not np.isfinite(found.deviance[total > 0]).all():
+        raise ValueError(
+            f"family '{family.name}' has no finite deviance at the mean of y: its link "
+            f"'{family.resolved_link.name}' may leave the range of the mean. Try another link."
+        )
+    is_exact = _is_exact(models, means(models, found.coefficients), level)
+    return found._replace(deviance=where(is_exact, 0.0, found.deviance))
+
+
+def _is_exact(models: Models, mean: FloatArray, level: FloatArray) -> BoolArray:
+    """Whether the mean is the target in all rows that count, as far as it ever can be."""
+    y = models.y
+    is_same = np.abs(y - mean) <= SAME * np.abs(y)
+    # Targets that are all 0, say, are met only by an infinite predictor.
+    is_at_edge = (y == level) & (models.family.variance(y) == 0)
+    return (is_same | is_at_edge | (models.weights == 0)).all(axis=0)
+
+
+def fit_from(models: Models, coefficients: FloatArray) -> Fit:
+    """The models, by iteratively reweighted least squares from these coefficients on."""
+    mean = means(models, coefficients)
+    start = Fit(coefficients, deviances(models, mean))
+    return descended(models, start, step(models, start, mean), start.deviance, CLOSER)
+
+
+def means(models: Models, coefficients: FloatArray) -> FloatArray:
+    """Mean of the target in each row, by each model."""
+    known = np.hstack([np.ones_like(models.u), models.u, models.offset])
+    predictor = known @ np.vstack([coefficients[:2], np.ones_like(coefficients[:1])])
+    predictor += models.v * coefficients[2]
+    return models.family.resolved_link.mean(predictor)
+
+
+def deviances(models: Models, mean: FloatArray) -> FloatArray:
+    """Deviance of each model; infinite where a mean is out of range."""
+    units = models.family.unit_deviances(models.y, mean)
+    total = np.einsum("ij,ij->j", models.weights, units)
+    is_sound = np.isfinite(total)
+    if not models.family.is_canonical:
+        is_sound &= models.family.variance(mean).min(axis=0) > 0
+    return where(is_sound, total, np.inf)
+
+
+def descended(
+    models: Models, best: Fit, trial: Fit, scale: FloatArray, close: float = CLOSE
+) -> Fit:
+    """The fits of least deviance, by iteratively reweighted least squares.
+
+    Parameters
+    ----------
+    best : Fit
+        Where to go back to: a step is halved until its deviance is below that of the best.
+    trial : Fit
+        Where to begin, and the deviance that is foreseen there.
+    scale : ndarray of shape (m,)
+        The null deviance.
+    close : float
+        By what share of the null deviance a model may differ from what was foreseen.
+    """
+    found = Fit(best.coefficients.copy(), best.deviance.copy())
+    left = np.arange(models.v.shape[1])
+    for evaluation in range(EVALUATIONS):
+        mean = means(models, trial.coefficients)
+        here = Fit(trial.coefficients, deviances(models, mean))
+        goes_on = ~_is_found(best, trial, here, scale, close)
+        falls = here.deviance < best.deviance
+        best = _better(best, here)
+        found.coefficients[:, left], found.deviance[left] = best
+        if not goes_on.any():
+            break
+        if not goes_on.all():
+            left, scale, falls = left[goes_on], scale[goes_on], falls[goes_on]
+            models, best, here = models.only(goes_on), best.only(goes_on), here.only(goes_on)
+            mean = np.compress(goes_on, mean, axis=1)
+        if evaluation == 0 and not falls.all():
+            # The way from the best to the first trial need not lead downwards anywhere.
+            mean, falls = means(models, best.coefficients), np.ones_like(falls)
+        trial = _chosen(falls, step(models, best, mean), _halfway(best, here))
+    return found
+
+
+def _is_found(best: Fit, trial: Fit, here: Fit, scale: FloatArray, close: float) -> BoolArray:
+    is_foreseen = np.abs(here.deviance - trial.deviance) <= close * scale
+    is_hopeless = np.abs(best.deviance - trial.deviance) <= CLOSER * scale
+    is_perfect = np.minimum(here.deviance, best.deviance) <= PERFECT * scale
+    return is_foreseen | is_hopeless | is_perfect | (scale == 0)
+
+
+def _halfway(best: Fit, here: Fit) -> Fit:
+    middle = (best.coefficients + here.coefficients) / 2
+    return Fit(middle, np.full(middle.shape[1], np.inf))
+
+
+def step(models: Models, fit: Fit, mean: FloatArray) -> Fit:
+    """A fit after a step of reweighted least squares, with the deviance that it foresees."""
+    change, decrease = least_squares(models, *working(models, mean))
+    return Fit(fit.coefficients + change, fit.deviance - decrease)
+
+
+def step_from_beside(models: Models, fit: Fit, u: FloatArray, mean: FloatArray) -> Fit:
+    """The same from a fit on u, which is not among the inputs of these models."""
+    weight, score = working(models, mean)
+    of_u = u * fit.coefficients[1, :1]
+    coefficients, explained = least_squares(models, weight, score + weight * of_u)
+    coefficients[0] += fit.coefficients[0]
+    known = np.einsum("ij,ij->j", of_u, weight * of_u + 2.0 * score)
+    return Fit(coefficients, fit.deviance + known - explained)
+
+
+def working(models: Models, mean: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weight of each row in least squares, and its product with the response.
+
+    The weight is the curvature of the deviance along the linear predictor, the product its slope.
+    """
+    family, rest = models.family, models.y - mean
+    if family.is_canonical:
+        return models.weights * family.variance(mean), models.weights * rest
+    slope, gain = _slope_and_gain(family, mean)
+    # With the expected curvature alone, steps would be half as many again.
+    _, nearer = _slope_and_gain(family, mean + NUDGE * rest)
+    observed = slope * (gain - (nearer - gain) / NUDGE)
+    weight = np.maximum(observed, LEAST_CURVATURE * slope * gain)
+    return models.weights * weight, models.weights * (gain * rest)
+
+
+def _slope_and_gain(family: Family, mean: FloatArray) -> tuple[FloatArray, FloatArray]:
+    slope = family.resolved_link.slope(mean)
+    return slope, slope / family.variance(mean)
+
+
+def least_squares(
+    models: Models, weight: FloatArray, score: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Coefficients of weighted least squares, (3, m), and the sum of squares they explain, (m,).
+
+    Parameters
+    ----------
+    weight, score : ndarray of shape (n_samples, 1) or (n_samples, m)
+        Weight of each row, and its product with the response.
+    """
+    powers = np.hstack([np.ones_like(models.u), models.u, models.u**2]).T
+    weighted = weight * models.v
+    n, of_u, of_uu = powers @ weight
+    of_v, of_uv = powers[:2] @ weighted
+    of_vv = np.einsum("ij,ij->j", weighted, models.v)
+    of_y, of_uy = powers[:2] @ score
+    of_vy = np.einsum("ij,ij->j", score, models.v)
+
+    n = where(n > 0, n, np.inf)
+    u, v, y = of_u / n, of_v / n, of_y / n
+    uu, vv = _scatter(of_uu / n, u), _scatter(of_vv / n, v)
+    uv, uy, vy = of_uv / n - u * v, of_uy / n - u * y, of_vy / n - v * y
+    # There is no merger here, and nobody asks how much the response varies.
+    a, b = two_slopes(PairMoments(n, u, v, v, y, uu, vv, vv, y, uv, uy, vy, vy))
+    coefficients = np.stack(np.broadcast_arrays(y - a * u - b * v, a, b))
+    coefficients = where(np.isfinite(coefficients), coefficients, 0.0)
+    return coefficients, coefficients[0] * of_y + coefficients[1] * of_uy + coefficients[2] * of_vy
+
+
+def _scatter(squares: FloatArray, mean: FloatArray) -> FloatArray:
+    scatter = squares - mean**2
+    return where(scatter > ROUNDING * squares, scatter, 0.0)

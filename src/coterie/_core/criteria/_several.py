@@ -1,0 +1,74 @@
+"""Verdicts that several must agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coterie._core.evidence import PairColumns
+from coterie._core.values import FloatArray, Verdict
+
+
+@dataclass(frozen=True)
+class ForAll:
+    """A merge must be worth its price to every target.
+
+    The verdict is that of the target with the highest price less allowance, where prices count
+    ``importance`` times; of those that refuse, if any does.
+
+    Parameters
+    ----------
+    criteria : sequence of Criterion
+        One for each target.
+    importance : ndarray of shape (n_targets,)
+    """
+
+    criteria: Sequence[Any]
+    importance: FloatArray
+
+    def verdict(self, pairs: Sequence[Any]) -> Verdict:
+        """Price and allowance of each candidate, from the evidence of each target."""
+        verdicts = [c.verdict(p) for c, p in zip(self.criteria, pairs, strict=True)]
+        scale = self.importance.reshape(-1, *[1] * verdicts[0].price.ndim)
+        price = scale * np.stack([verdict.price for verdict in verdicts])
+        allowance = np.stack([verdict.allowance for verdict in verdicts])
+        refuses = price > allowance
+        asked = refuses | ~refuses.any(axis=0)
+        hardest = np.argmax(np.where(asked, _excess(price, allowance), -np.inf), axis=0)[None]
+        return Verdict(
+            np.take_along_axis(price, hardest, axis=0)[0],
+            np.take_along_axis(allowance, hardest, axis=0)[0],
+        )
+
+
+def _excess(price: FloatArray, allowance: FloatArray) -> FloatArray:
+    return price - np.where(np.isposinf(allowance), 0.0, allowance)
+
+
+@dataclass(frozen=True)
+class OnEnoughRows:
+    """A criterion that refuses to judge on few rows.
+
+    With next to no rows nothing is significant, and everything would be merged.
+
+    Parameters
+    ----------
+    criterion : Criterion
+    least : ndarray of shape (sets..., 1, 1), or float
+        How many rows there must be in each set.
+    """
+
+    criterion: Any
+    least: FloatArray | float
+
+    def verdict(self, pairs: Any) -> Verdict:
+        """Price and allowance of each candidate; no price is high enough on too few rows."""
+        n = pairs.weights.sum(axis=0)[None] if isinstance(pairs, PairColumns) else pairs.n
+        few = n < self.least
+        few = few.any(axis=tuple(range(few.ndim - 2)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            price, allowance = self.criterion.verdict(pairs)
+        return Verdict(np.where(few, np.inf, price), np.where(few, 0.0, allowance))

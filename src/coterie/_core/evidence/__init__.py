@@ -1,0 +1,97 @@
+"""What the data say: counts, means and scatters, and pair views of them."""
+
+from coterie._core.evidence._accumulated import Accumulated, some_rows, sum_of_squares
+from coterie._core.evidence._by_row import GapEvidence, RowEvidence, moments_within
+from coterie._core.evidence._columns import (
+    LARGE,
+    SMALL,
+    Standardised,
+    available,
+    means,
+    standardised,
+)
+from coterie._core.evidence._effective import (
+    ROWS,
+    effective_number,
+    effective_number_of,
+    looked_at,
+    places_looked_at,
+    unrounded,
+)
+from coterie._core.evidence._moments import BatchMoments
+from coterie._core.evidence._on_demand import ColumnSource
+from coterie._core.evidence._on_device import (
+    DeviceEvidence,
+    DeviceSource,
+    scatter_among,
+    standardised_there,
+)
+from coterie._core.evidence._pair_columns import PairColumns
+from coterie._core.evidence._pairs import COLLINEAR, ROUNDING, Evidence, PairMoments, where
+from coterie._core.evidence._rows import RowSets
+from coterie._core.evidence._running import RunningAggregate, RunningEvidence
+from coterie._core.evidence._sources import GramSource, gram_bytes
+from coterie._core.evidence._sparse_gram import gram_of_sparse
+from coterie._core.evidence._sparse_source import SparseSource
+from coterie._core.evidence._summed import (
+    Location,
+    SummedColumns,
+    gram_in_order,
+    gram_turned,
+    location_of,
+    order_by_sums,
+    scatter_within,
+    together,
+)
+from coterie._core.evidence._sums import SumEvidence
+from coterie._core.evidence._targets import ManyTargets
+
+__all__ = [
+    "COLLINEAR",
+    "LARGE",
+    "ROUNDING",
+    "ROWS",
+    "SMALL",
+    "Accumulated",
+    "BatchMoments",
+    "ColumnSource",
+    "DeviceEvidence",
+    "DeviceSource",
+    "Evidence",
+    "GapEvidence",
+    "GramSource",
+    "Location",
+    "ManyTargets",
+    "PairColumns",
+    "PairMoments",
+    "RowEvidence",
+    "RowSets",
+    "RunningAggregate",
+    "RunningEvidence",
+    "SparseSource",
+    "Standardised",
+    "SumEvidence",
+    "SummedColumns",
+    "available",
+    "effective_number",
+    "effective_number_of",
+    "gram_bytes",
+    "gram_in_order",
+    "gram_of_sparse",
+    "gram_turned",
+    "location_of",
+    "looked_at",
+    "means",
+    "moments_within",
+    "order_by_sums",
+    "places_looked_at",
+    "scatter_among",
+    "scatter_within",
+    "some_rows",
+    "standardised",
+    "standardised_there",
+    "sum_of_squares",
+    "together",
+    "unrounded",
+    "where",
+]

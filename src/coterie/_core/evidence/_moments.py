@@ -1,0 +1,112 @@
+"""Count, means and scatter of a table: the evidence that adds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie._core.evidence._columns import means
+from coterie._core.values import FloatArray
+
+# Where the square of a mean exceeds a variance this many times, subtracting it would cost digits.
+FAR = 1e4
+EPS = float(np.finfo(np.float64).eps)
+# Rows of a scatter that are corrected at a time, so that they stay in the cache.
+STRIP = 64
+
+
+@dataclass(frozen=True)
+class BatchMoments:
+    """Number of rows, means and scatter of the columns of a table.
+
+    The scatter is the sum over rows of the products of deviations from the mean, so that
+    moments of ``a`` + moments of ``b`` equal the moments of ``a`` and ``b`` together.
+
+    Parameters
+    ----------
+    count : float
+        Number of rows, or the sum of their weights.
+    mean : ndarray of shape (n_columns,)
+    scatter : ndarray of shape (n_columns, n_columns)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.array([[1.0, 2.0], [3.0, 5.0], [5.0, 2.0]])
+    >>> both = BatchMoments.of(table[:1]) + BatchMoments.of(table[1:])
+    >>> both.count, both.mean.tolist()
+    (3.0, [3.0, 3.0])
+    >>> np.allclose(both.scatter, 3 * np.cov(table.T, ddof=0))
+    True
+    """
+
+    count: float
+    mean: FloatArray
+    scatter: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        table: FloatArray,
+        out: FloatArray | None = None,
+        weights: FloatArray | None = None,
+    ) -> BatchMoments:
+        """Moments of a table of shape (n_rows, n_columns), the scatter put into ``out``.
+
+        A row of weight k counts as k rows.
+        """
+        mean = means(table, weights)
+        if weights is not None:
+            # Centred first: the roots of weights would leave a mean that is not 0.
+            table = np.sqrt(weights)[:, None] * (table - mean)
+            return cls(float(weights.sum()), mean, all_products(table, out))
+        n = len(table)
+        scatter = all_products(table, out)
+        diagonal = np.diagonal(scatter)
+        between = n * mean**2
+        if (between > FAR * np.abs(diagonal - between)).any():
+            centred = table - mean
+            return cls(float(n), mean, all_products(centred, out))
+        if (between > EPS * diagonal).any():
+            take_out_means(scatter, n, mean)
+        return cls(float(n), mean, scatter)
+
+    def __add__(self, other: BatchMoments) -> BatchMoments:
+        # Sums of squares about a common origin would cancel; deviations between the two
+        # means do not.
+        count = self.count + other.count
+        gap = other.mean - self.mean
+        between = np.outer(gap, gap) * (self.count * other.count / count)
+        mean = self.mean + gap * (other.count / count)
+        return BatchMoments(count, mean, self.scatter + other.scatter + between)
+
+
+def all_products(rows: FloatArray, out: FloatArray | None = None) -> FloatArray:
+    """Sums over rows of the products of all columns, symmetric to the last bit.
+
+    Two sums of the same products may differ, by the order in which a processor adds them.
+    """
+    # Of a matrix times itself numpy forms one triangle and mirrors it, if BLAS can read the
+    # matrix where it lies. Otherwise it multiplies two copies, and does not see that they are one.
+    if not _is_for_blas(rows):
+        rows = np.array(rows, order="C")
+    return np.matmul(rows.T, rows, out=out)
+
+
+def _is_for_blas(rows: FloatArray) -> bool:
+    """Whether rows, or columns, lie in memory without gaps and one after the other."""
+    (n, d), (by_row, by_column), size = rows.shape, rows.strides, rows.itemsize
+    far, length = (by_row, d) if by_column == size else (by_column, n)
+    is_dense = size in rows.strides and far >= size * length and far % size == 0
+    return is_dense and rows.flags.aligned
+
+
+def take_out_means(products: FloatArray, n: float, mean: FloatArray) -> None:
+    """Turn sums of products over n rows into scatters, in place; what is symmetric stays so."""
+    for start in range(0, len(mean), STRIP):
+        strip = slice(start, start + STRIP)
+        # The means first: n times one of them would be rounded before the other comes.
+        between = np.outer(mean[strip], mean)
+        between *= n
+        products[strip] -= between

@@ -1,0 +1,220 @@
+"""Where scatters between columns come from: one matrix, or the columns themselves."""
+
+from __future__ import annotations
+
+from copy import copy
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from coterie._core.evidence._moments import BatchMoments, all_products, take_out_means
+from coterie._core.evidence._rows import RowSets
+from coterie._core.values import FloatArray, IntArray
+
+# Where the square of a mean exceeds a variance this many times, it had better be subtracted first.
+NEAR = 10.0
+# Products of four scatters between these bounds stay within the floats.
+TINY, HUGE = 1e-60, 1e60
+
+
+class Source(Protocol):
+    """Scatters between the columns of a standardised table, within each batch of rows.
+
+    The last columns are targets, and one of them is looked at. A *sum* is whatever the source
+    keeps of a weighted sum of columns, a *chain* whatever it keeps of a sum that takes in one
+    column after the other; nobody else looks inside.
+    """
+
+    rows: RowSets
+    max_columns: int  # that had better be asked for at once
+    is_light: bool  # whether its products are too small to be worth several threads
+    count: FloatArray  # (n_batches, 1)
+    mean: FloatArray  # (n_batches, n_columns)
+    own: FloatArray  # (n_batches, n_columns), scatter of each column with itself
+    n_targets: int
+    target_column: int
+    with_target: FloatArray  # (n_batches, n_columns)
+
+    def between(self, left: IntArray, right: IntArray) -> FloatArray:
+        """Scatter of each left column with each right one, (n_batches, len(left), len(right))."""
+
+    def nothing(self) -> Any:
+        """The empty sum."""
+
+    def against(self, total: Any, columns: IntArray) -> FloatArray:
+        """Scatter of a sum with each column, (n_batches, len(columns))."""
+
+    def chain(self, total: Any, links: IntArray, weights: FloatArray) -> Any:
+        """A sum that takes in weighted columns, one after the other."""
+
+    def growth(self, chain: Any, start: FloatArray) -> FloatArray:
+        """Own scatter after each link, (n_batches, k), from that before, (n_batches, 1)."""
+
+    def against_each(self, chain: Any, columns: IntArray) -> FloatArray:
+        """Scatter after each link with each column, (n_batches, k, len(columns))."""
+
+    def against_in_turn(self, chain: Any, after: IntArray, columns: IntArray) -> FloatArray:
+        """Scatter with each column after one link each, (n_batches, len(columns))."""
+
+    def end(self, chain: Any) -> Any:
+        """The sum after the last link."""
+
+
+class GramChain(NamedTuple):
+    """A row of scatters, and what is to be added to it."""
+
+    total: FloatArray
+    links: IntArray
+    weights: FloatArray
+
+
+class GramSource:
+    """Scatters looked up in one matrix per batch; a sum is a row of such a matrix.
+
+    Parameters
+    ----------
+    rows : RowSets
+    count : ndarray of shape (n_batches, 1)
+    mean : ndarray of shape (n_batches, n_columns)
+    scatters : ndarray of shape (n_batches, n_columns, n_columns)
+    n_targets : int, default=1
+        How many of the columns, the last, are targets.
+    """
+
+    def __init__(
+        self,
+        rows: RowSets,
+        count: FloatArray,
+        mean: FloatArray,
+        scatters: FloatArray,
+        n_targets: int = 1,
+    ) -> None:
+        self.rows, self.count, self.mean, self.scatters = rows, count, mean, scatters
+        self.n_targets = n_targets
+        self.is_light = True
+        self.max_columns = mean.shape[1]
+        self.own: FloatArray = np.diagonal(scatters, axis1=1, axis2=2).copy()
+        self._look_at(mean.shape[1] - n_targets)
+
+    def _look_at(self, column: int) -> None:
+        self.target_column = column
+        self.with_target: FloatArray = self.scatters[:, column]
+
+    def aimed_at(self, number: int) -> GramSource:
+        """The same scatters, with another of the targets looked at."""
+        aimed = copy(self)
+        aimed._look_at(self.mean.shape[1] - self.n_targets + number)
+        return aimed
+
+    @classmethod
+    def of_table(cls, table: FloatArray, rows: RowSets, n_targets: int = 1) -> GramSource:
+        """Scatters of a table of standardised columns, the targets last."""
+        scatters = np.empty((len(rows.batches), table.shape[1], table.shape[1]))
+        batches = [
+            BatchMoments.of(table[batch], scatter, rows.weights_of(batch))
+            for batch, scatter in zip(rows.batches, scatters, strict=True)
+        ]
+        count = np.array([[batch.count] for batch in batches])
+        mean = np.stack([batch.mean for batch in batches])
+        return cls(rows, count, mean, scatters, n_targets)
+
+    @classmethod
+    def of_columns(
+        cls, columns: FloatArray, targets: FloatArray, rows: RowSets
+    ) -> GramSource | None:
+        """Scatters of columns in their own units, which spares a copy of them.
+
+        None where that would cost digits: where the square of a mean dwarfs a variance, or
+        a product of scatters might leave the floats. Rows count once each.
+        """
+        if not _are_near(columns[:: max(1, len(columns) // 100)]):
+            return None
+        n_targets = targets.shape[1]
+        n_batches, n_columns = len(rows.batches), columns.shape[1] + n_targets
+        scatters = np.empty((n_batches, n_columns, n_columns))
+        mean = np.empty((n_batches, n_columns))
+        for number, batch in enumerate(rows.batches):
+            _multiply(columns[batch], targets[batch], scatters[number], mean[number])
+        lengths = [len(targets[batch]) for batch in rows.batches]
+        count = np.array(lengths, dtype=np.float64)[:, None]
+        products = np.diagonal(scatters, axis1=1, axis2=2)
+        if not (products.min() > TINY and products.max() < HUGE):
+            return None
+        if (products > (1 + NEAR) * (products - count * mean**2)).any():
+            return None
+        for number, scatter in enumerate(scatters):
+            take_out_means(scatter, lengths[number], mean[number])
+        centre = (count * mean).sum(axis=0) / count.sum()
+        return cls(rows, count, mean - centre, scatters, n_targets)
+
+    def between(self, left: IntArray, right: IntArray) -> FloatArray:
+        """Scatter of each left column with each right one."""
+        return self.scatters[:, left[:, None], right]
+
+    def nothing(self) -> FloatArray:
+        """The empty sum, of shape (n_batches, n_columns)."""
+        return np.zeros(self.own.shape)
+
+    def against(self, total: FloatArray, columns: IntArray) -> FloatArray:
+        """Scatter of a sum with each column."""
+        return np.take(total, columns, axis=1)
+
+    def chain(self, total: FloatArray, links: IntArray, weights: FloatArray) -> GramChain:
+        """A sum that takes in weighted columns, one after the other."""
+        return GramChain(total, links, weights)
+
+    def growth(self, chain: GramChain, start: FloatArray) -> FloatArray:
+        """Own scatter after each link, from that before."""
+        total, links, weights = chain
+        before = np.take(total, links, axis=1)
+        if len(links) > 1:
+            before += np.triu(weights[:, None] * self.between(links, links), 1).sum(axis=1)
+        steps = weights**2 * np.take(self.own, links, axis=1) + 2 * weights * before
+        return start + np.cumsum(steps, axis=1)
+
+    def against_each(self, chain: GramChain, columns: IntArray) -> FloatArray:
+        """Scatter after each link with each column."""
+        total, links, weights = chain
+        rows = weights[:, None] * self.between(links, columns)
+        rows[:, 0] += np.take(total, columns, axis=1)
+        # Faster, for long rows, than np.cumsum across them.
+        for before, after in pairwise(range(len(links))):
+            rows[:, after] += rows[:, before]
+        return rows
+
+    def against_in_turn(self, chain: GramChain, after: IntArray, columns: IntArray) -> FloatArray:
+        """Scatter with each column after one link each."""
+        total, links, weights = chain
+        joined = np.where(np.arange(len(links))[:, None] <= after, weights[:, None], 0.0)
+        rows = [np.einsum("km,km->m", joined, s[links[:, None], columns]) for s in self.scatters]
+        return np.take(total, columns, axis=1) + np.stack(rows)
+
+    def end(self, chain: GramChain) -> FloatArray:
+        """The sum after the last link."""
+        total, links, weights = chain
+        return total + np.stack([weights @ scatter[links] for scatter in self.scatters])
+
+
+def _are_near(columns: FloatArray) -> bool:
+    """Whether means are small beside spreads."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool((columns.mean(axis=0) ** 2 < NEAR * columns.var(axis=0)).all())
+
+
+def _multiply(
+    columns: FloatArray, targets: FloatArray, products: FloatArray, mean: FloatArray
+) -> None:
+    """Put products of all columns, the targets last, and their means where they belong."""
+    n = columns.shape[1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        all_products(columns, products[:n, :n])
+        products[n:, :n] = targets.T @ columns
+        products[:n, n:] = products[n:, :n].T
+        all_products(targets, products[n:, n:])
+        mean[:n], mean[n:] = columns.mean(axis=0), targets.mean(axis=0)
+
+
+def gram_bytes(n_samples: int, n_columns: int, rows: RowSets) -> int:
+    """Memory that a GramSource of such a table takes, the table included."""
+    return 8 * n_columns * (n_samples + len(rows.batches) * n_columns)

@@ -1,0 +1,247 @@
+"""Scatters of sparse columns, computed when they are asked for."""
+
+from __future__ import annotations
+
+import math
+from copy import copy
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from coterie._core.evidence._columns import Standardised
+from coterie._core.evidence._rows import RowSets
+from coterie._core.evidence._sources import NEAR
+from coterie._core.evidence._sparse_features import (
+    DENSE,
+    Sparse,
+    are_consecutive,
+    blocks,
+    counting_rows,
+    feature_moments,
+    feature_range,
+    over_rows,
+    some_features,
+    standard_features,
+)
+from coterie._core.values import BoolArray, FloatArray, IntArray
+
+# Columns that one answer about one set of rows had better cover: more would leave the cache.
+AT_ONCE = 8192
+
+
+class SparseChain(NamedTuple):
+    """A sum, and what is to be added to it."""
+
+    total: FloatArray
+    links: IntArray
+    weights: FloatArray
+
+
+class SparseSource:
+    """Scatters from sparse columns themselves; a sum is a dense column.
+
+    For widths at which a matrix of all scatters is out of the question. Equal to a ColumnSource
+    of the same columns made dense.
+
+    Parameters
+    ----------
+    columns : sparse array of shape (n_samples, n_features)
+    target : Standardised of shape (n_samples, 1)
+    rows : RowSets
+
+    Attributes
+    ----------
+    features : tuple of csr_array of shape (n_features, n_rows in the batch)
+        In units of their spread, one after the other, for each batch.
+    edges : ndarray of shape (n_batches + 1,)
+        Where each batch begins once the rows that count lie side by side.
+    target : ndarray of shape (n_rows,)
+    centre, spread, scale : ndarray of shape (n_features + 1,)
+        What brings the columns of the table to mean 0 and spread 1.
+    """
+
+    def __init__(self, columns: Sparse, target: Standardised, rows: RowSets) -> None:
+        self.rows = rows
+        self.is_light = True
+        self.n_targets = 1
+        self.max_columns = AT_ONCE if rows.is_one else AT_ONCE // 4
+        n_samples, self.target_column = columns.shape
+        batches = counting_rows(rows, n_samples)
+        self._order = np.concatenate(batches)
+        self.edges = np.cumsum([0, *map(len, batches)])
+        self._batches = [slice(a, b) for a, b in pairwise(self.edges)]
+        weights = np.ones(n_samples) if rows.weights is None else rows.weights
+        self._weights = weights[self._order]
+        standard = standard_features(columns, self._order, self._weights)
+        self._offset = standard.offset
+        self.features = tuple(
+            over_rows(standard.values, np.arange(a, b)) for a, b in pairwise(self.edges)
+        )
+        self.centre, self.spread = np.append(standard.centre, 0.0), np.append(standard.spread, 1.0)
+        varies = self.spread > 0
+        self.scale = np.divide(1.0, self.spread, out=np.zeros(len(varies)), where=varies)
+        self.count = rows.counts(n_samples)
+        self._learn()
+        self._aim(target)
+
+    def _learn(self) -> None:
+        """Find the moments of all features within each batch, and which had better be dense."""
+        shape = (len(self.count), self.target_column + 1)
+        self.mean: FloatArray = np.empty(shape)
+        self.own: FloatArray = np.empty(shape)
+        self._level = np.empty((len(self.count), self.target_column))
+        stored = np.sum([np.diff(values.indptr) for values in self.features], axis=0)
+        heavy = stored > DENSE * len(self._order)
+        for number, values in enumerate(self.features):
+            level, own = feature_moments(values, self._weights[self._batches[number]])
+            self.mean[number, :-1], self.own[number, :-1] = level - self._offset, own
+            self._level[number] = level
+            heavy |= self.count[number] * level**2 > NEAR * own
+        self._is_heavy = np.append(heavy, True)
+
+    def _aim(self, target: Standardised) -> None:
+        self.target = target.values[self._order, 0]
+        for number, batch in enumerate(self._batches):
+            mean, gaps = self._mean_and_gaps(self.target[batch], number)
+            self.mean[number, -1] = mean
+            self.own[number, -1] = self._weights[batch] @ gaps**2
+        self.with_target: FloatArray = self._scatter(self.target, np.arange(self.target_column + 1))
+        self.with_target[:, -1] = self.own[:, -1]
+
+    def aimed_at(self, target: Standardised) -> SparseSource:
+        """The same columns with another target."""
+        aimed = copy(self)
+        aimed.mean, aimed.own = self.mean.copy(), self.own.copy()
+        aimed._aim(target)
+        return aimed
+
+    def _mean_and_gaps(self, vectors: FloatArray, number: int) -> tuple[FloatArray, FloatArray]:
+        """Means of vectors within one batch, (n_rows,) or (n_rows, k), and the rest of them."""
+        mean = self._weights[self._batches[number]] @ vectors / (self.count[number, 0] or 1.0)
+        return mean, vectors - mean
+
+    def _scatter(self, vectors: FloatArray, columns: IntArray) -> FloatArray:
+        """Scatter of vectors, (n_rows,) or (n_rows, k), with m columns, (n_batches, [k,] m)."""
+        scatter = np.empty((len(self.count), *vectors.shape[1:], len(columns)))
+        is_target = columns == self.target_column
+        places = _all_but(is_target)
+        # The deviations sum to zero, so what they are multiplied by need not be centred.
+        for number, batch in enumerate(self._batches):
+            _, gaps = self._mean_and_gaps(vectors[batch], number)
+            gaps.T[...] *= self._weights[batch]
+            products = _products(self.features[number], columns[places], gaps)
+            scatter[number][..., places] = products.T
+            scatter[number][..., is_target] = (self.target[batch] @ gaps)[..., None]
+        return scatter
+
+    def _dense(self, columns: IntArray) -> FloatArray:
+        """Standardised columns of the table, (n_rows, k)."""
+        is_target = columns == self.target_column
+        features = np.where(is_target, 0, columns)
+        dense = np.empty((len(self.target), len(columns)))
+        for values, batch in zip(self.features, self._batches, strict=True):
+            dense[batch] = some_features(values, features).toarray(order="F").T
+        dense -= self._offset[features]
+        dense[:, is_target] = self.target[:, None]
+        return dense
+
+    def between(self, left: IntArray, right: IntArray) -> FloatArray:
+        """Scatter of each left column with each right one."""
+        # One alone is sooner made dense than multiplied by.
+        is_heavy = self._is_heavy[left] | (len(left) == 1)
+        if not is_heavy.any():
+            return self._between_light(left, right)
+        scatter = np.empty((len(self.count), len(left), len(right)))
+        heavy, light = np.flatnonzero(is_heavy), np.flatnonzero(~is_heavy)
+        for block in blocks(len(heavy), len(self.target)):
+            scatter[:, heavy[block]] = self._scatter(self._dense(left[heavy[block]]), right)
+        if len(light):
+            scatter[:, light] = self._between_light(left[light], right)
+        return scatter
+
+    def _between_light(self, left: IntArray, right: IntArray) -> FloatArray:
+        """Scatter of features that are mostly zero, and not far from it, with other columns."""
+        scatter = np.empty((len(self.count), len(left), len(right)))
+        is_target = right == self.target_column
+        places = _all_but(is_target)
+        for number, batch in enumerate(self._batches):
+            values, level = self.features[number], self._level[number]
+            some = some_features(values, left)
+            weighted = some.data * self._weights[batch][some.indices]
+            shape = (values.shape[1], len(left))
+            factors = sparse.csc_array((weighted, some.indices, some.indptr), shape=shape).tocsr()
+            means = np.outer(self.count[number] * level[left], level[right[places]])
+            scatter[number][:, places] = _products(values, right[places], factors).T - means
+        scatter[:, :, is_target] = self.with_target[:, left, None]
+        return scatter
+
+    def nothing(self) -> FloatArray:
+        """The empty sum, of shape (n_rows,)."""
+        return np.zeros(len(self.target))
+
+    def against(self, total: FloatArray, columns: IntArray) -> FloatArray:
+        """Scatter of a sum with each column."""
+        return self._scatter(total, columns)
+
+    def chain(self, total: FloatArray, links: IntArray, weights: FloatArray) -> SparseChain:
+        """A sum that takes in weighted columns, one after the other."""
+        return SparseChain(total, links, weights)
+
+    def growth(self, chain: SparseChain, start: FloatArray) -> FloatArray:
+        """Own scatter after each link, from that before."""
+        total, links, weights = chain
+        own = np.take(self.own, links, axis=1)
+        if len(links) == 1:
+            with_last = self.against(total, links) + weights * own
+        else:
+            with_last = np.diagonal(self.against_each(chain, links), axis1=1, axis2=2)
+        return start + np.cumsum(weights * (2 * with_last - weights * own), axis=1)
+
+    def against_each(self, chain: SparseChain, columns: IntArray) -> FloatArray:
+        """Scatter after each link with each column."""
+        scatter = self.between(chain.links, columns)
+        scatter *= chain.weights[:, None]
+        scatter[:, 0] += self.against(chain.total, columns)
+        # Many times faster, for long rows, than np.cumsum across them.
+        for before, after in pairwise(np.moveaxis(scatter, 1, 0)):
+            after += before
+        return scatter
+
+    def against_in_turn(self, chain: SparseChain, after: IntArray, columns: IntArray) -> FloatArray:
+        """Scatter with each column after one link each."""
+        return self.against_each(chain, columns)[:, after, np.arange(len(columns))]
+
+    def end(self, chain: SparseChain) -> FloatArray:
+        """The sum after the last link."""
+        total, links, weights = chain
+        total = total - weights @ self._offset[links]
+        for values, batch in zip(self.features, self._batches, strict=True):
+            total[batch] += some_features(values, links).T @ weights
+        return total
+
+
+def _all_but(is_target: BoolArray) -> slice | IntArray:
+    """Where it is not: a slice where only the last is."""
+    if is_target[:-1].any():
+        return np.flatnonzero(~is_target)
+    return slice(len(is_target) - int(is_target[-1:].sum()))
+
+
+def _products(
+    values: sparse.csr_array, features: IntArray, vectors: FloatArray | sparse.csr_array
+) -> FloatArray:
+    """Products of some features with vectors, (n_rows,) or (n_rows, k), made dense."""
+    if not len(features):
+        return np.empty((0, *vectors.shape[1:]))
+    first, last = int(features.min()), int(features.max())
+    in_between = last - first + 1 - len(features)
+    # A few in between cost less to multiply than all others cost to gather.
+    is_whole = in_between * math.prod(vectors.shape[1:]) <= len(features)
+    chosen = feature_range(values, first, last + 1) if is_whole else some_features(values, features)
+    products = chosen @ vectors
+    dense = products.toarray() if sparse.issparse(products) else products
+    if not is_whole or are_consecutive(features):
+        return dense
+    return np.take(dense, features - first, axis=0)

@@ -1,0 +1,266 @@
+"""Which evidence to gather, and by what means."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from coterie._core.aggregations import Additive, Aggregation, Custom, LinearSum, running_form
+from coterie._core.devices import OnDevice, check_room
+from coterie._core.evidence import (
+    LARGE,
+    SMALL,
+    ColumnSource,
+    DeviceEvidence,
+    DeviceSource,
+    Evidence,
+    GapEvidence,
+    GramSource,
+    ManyTargets,
+    RowEvidence,
+    RowSets,
+    RunningEvidence,
+    SparseSource,
+    Standardised,
+    SumEvidence,
+    gram_bytes,
+    gram_of_sparse,
+    standardised,
+    standardised_there,
+)
+from coterie._core.values import FloatArray, is_sparse
+
+# Beyond so many columns, a matrix of all pairs takes longer than most searches ask for.
+WIDE = 8192
+
+
+def half_the_memory() -> int:
+    """Half the memory of this machine in bytes, or 4 GiB where it cannot be told."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, OSError, ValueError):
+        return 4 * 2**30
+
+
+@dataclass(frozen=True)
+class Means:
+    """How evidence may be gathered.
+
+    Parameters
+    ----------
+    engine : {"auto", "gram", "columns"}
+        One matrix of all scatters, or scatters from the columns when they are asked for.
+    memory : float
+        Bytes that the evidence may take beside the data.
+    asks_all_pairs : bool, default=False
+        Whether the search asks about every pair of features anyway.
+    """
+
+    engine: str = "auto"
+    memory: float = 2**34
+    asks_all_pairs: bool = False
+
+    def for_all_pairs(self) -> Means:
+        """The same means, for a search that asks about every pair of features."""
+        return replace(self, asks_all_pairs=True)
+
+    def allow_gram(self, n_samples: int, n_columns: int, rows: RowSets) -> bool:
+        """Whether to form the matrix: where it fits and is likely to be worth it."""
+        needed = gram_bytes(n_samples, n_columns, rows)
+        if self.engine == "gram" and needed > self.memory:
+            raise ValueError(
+                f"engine='gram' needs {needed:,} bytes for {n_columns - 1} columns, and memory "
+                f"allows {self.memory:,.0f}. Use engine='columns', or raise memory."
+            )
+        is_worth_it = n_columns <= WIDE or self.asks_all_pairs
+        fits = needed <= self.memory
+        return self.engine == "gram" or (self.engine == "auto" and is_worth_it and fits)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the questions will be about.
+
+    Parameters
+    ----------
+    by_row : bool, default=False
+        Whether they need the columns themselves, and not only their moments.
+    signs : bool, default=False
+        Whether features may join a sum with a minus.
+    gaps : bool, default=False
+        Whether columns may have NaN where there is no value.
+    offset : ndarray of shape (n_samples,) or None
+        A part of the linear predictor that is known.
+    """
+
+    by_row: bool = False
+    signs: bool = False
+    gaps: bool = False
+    offset: FloatArray | None = None
+
+
+MOMENTS = Asked()
+
+
+def gathered(
+    columns: Any,
+    targets: FloatArray,
+    aggregation: Aggregation,
+    rows: RowSets,
+    means: Means,
+    asked: Asked = MOMENTS,
+) -> Evidence[Any]:
+    """Evidence about groups of these columns.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_samples, n_features), or sparse for sums of them
+    targets : ndarray of shape (n_samples, n_targets)
+    aggregation : Aggregation
+    rows : RowSets
+    means : Means
+    asked : Asked
+    """
+    if asked.by_row or asked.gaps:
+        views = _row_by_row(columns, targets, aggregation, rows, asked)
+    elif isinstance(aggregation, Additive):
+        views = _of_sums(columns, _standard(targets, rows), aggregation, rows, means, asked.signs)
+    else:
+        views = _running(columns, _standard(targets, rows), aggregation, rows)
+    return views[0] if len(views) == 1 else ManyTargets(views)
+
+
+def gathered_from_sums(
+    source: GramSource, weights: FloatArray, *, signs: bool = False
+) -> Evidence[Any]:
+    """Evidence about groups of columns whose scatters are known.
+
+    Parameters
+    ----------
+    source : GramSource
+        Scatters of the standardised columns, and of the targets.
+    weights : ndarray of shape (n_columns,)
+        The spread of each column.
+    signs : bool, default=False
+        Whether features may join a sum with a minus.
+    """
+    sources = (source.aimed_at(number) for number in range(source.n_targets))
+    views = [SumEvidence(each, weights, signs=signs) for each in sources]
+    return views[0] if len(views) == 1 else ManyTargets(views)
+
+
+def _standard(targets: FloatArray, rows: RowSets) -> list[Standardised]:
+    """Each target, standardised."""
+    values, centre, spread = standardised(targets, weights=rows.weights)
+    each = range(targets.shape[1])
+    return [Standardised(values[:, [t]], centre[[t]], spread[[t]]) for t in each]
+
+
+def _of_sums(
+    columns: Any,
+    targets: list[Standardised],
+    aggregation: Additive,
+    rows: RowSets,
+    means: Means,
+    signs: bool,
+) -> list[SumEvidence]:
+    if isinstance(columns, OnDevice):
+        return _where_they_lie(columns, targets, rows, signs)
+    n_samples, n_features = columns.shape
+    is_linear = isinstance(aggregation, LinearSum)
+    n_columns = n_features * (1 if is_linear else 2) + len(targets)
+    if means.allow_gram(n_samples, n_columns, rows):
+        gram, weights = _looked_up(columns, targets, aggregation, rows)
+        sources: list[Any] = [gram.aimed_at(t) for t in range(len(targets))]
+    elif is_sparse(columns):
+        sparse_source = SparseSource(columns, targets[0], rows)
+        weights = sparse_source.spread[:n_features]
+        sources = [sparse_source, *(sparse_source.aimed_at(target) for target in targets[1:])]
+    else:
+        contribution = None if is_linear else aggregation.contribution
+        reached = _within_reach(columns) if contribution else columns
+        source = ColumnSource(reached, contribution, targets[0], rows)
+        weights = source.spread[:n_features]
+        sources = [source, *(source.aimed_at(target) for target in targets[1:])]
+    return [SumEvidence(source, weights, signs=signs) for source in sources]
+
+
+def _where_they_lie(
+    columns: OnDevice, targets: list[Standardised], rows: RowSets, signs: bool
+) -> list[SumEvidence]:
+    """Evidence about sums of columns on a device, found and kept there."""
+    n_samples, n_columns = columns.shape[0], columns.shape[1] + len(targets)
+    needed = 8 * n_columns * (len(rows.batches) * n_columns + 3 * n_samples)
+    check_room(columns, needed, f"Scatters of {columns.shape[1]:,} features")
+    weights = None if rows.weights is None else columns.moved(rows.weights)
+    values, _, spread = standardised_there(columns, weights)
+    source = DeviceSource(rows, values, np.hstack([target.values for target in targets]))
+    if columns.is_compiled:
+        # Questions are of all shapes, and each would be compiled.
+        at_hand = source.on_host()
+        return [SumEvidence(at_hand.aimed_at(t), spread, signs=signs) for t in range(len(targets))]
+    sources = (source.aimed_at(number) for number in range(len(targets)))
+    return [DeviceEvidence(each, spread, signs=signs) for each in sources]
+
+
+def _looked_up(
+    columns: Any, targets: list[Standardised], aggregation: Additive, rows: RowSets
+) -> tuple[GramSource, FloatArray]:
+    """All scatters in one matrix, and the weights of the columns in a sum."""
+    target_values = np.hstack([target.values for target in targets])
+    if is_sparse(columns):
+        return gram_of_sparse(columns, target_values, rows)
+    is_linear = isinstance(aggregation, LinearSum)
+    if is_linear and columns.dtype == np.float64 and rows.weights is None:
+        as_they_are = GramSource.of_columns(columns, target_values, rows)
+        if as_they_are is not None:
+            return as_they_are, np.ones(columns.shape[1])
+    (n_samples, n_features), n_targets = columns.shape, len(targets)
+    table = np.empty((n_samples, (1 if is_linear else 2) * n_features + n_targets))
+    place = slice(table.shape[1] - n_targets - n_features, table.shape[1] - n_targets)
+    contributions = standardised(columns, table[:, place], rows.weights)
+    if not is_linear:
+        columns = _within_reach(columns.astype(np.float64, copy=False))
+        contributed = aggregation.contribution(columns)
+        contributions = standardised(contributed, table[:, :n_features], rows.weights)
+    table[:, -n_targets:] = target_values
+    return GramSource.of_table(table, rows, n_targets), contributions.spread
+
+
+def _running(
+    columns: FloatArray, targets: list[Standardised], aggregation: Any, rows: RowSets
+) -> list[RunningEvidence]:
+    columns = columns.astype(np.float64, copy=False)
+    features = standardised(columns, weights=rows.weights)
+    if not isinstance(aggregation, Custom):
+        columns = _within_reach(columns)
+    first = RunningEvidence(aggregation, columns, features, targets[0], rows)
+    return [first, *(first.aimed_at(target) for target in targets[1:])]
+
+
+def _row_by_row(
+    columns: FloatArray, targets: FloatArray, aggregation: Aggregation, rows: RowSets, asked: Asked
+) -> list[Any]:
+    columns = _within_reach(columns.astype(np.float64, copy=False))
+    running = running_form(aggregation, rows.weights, gaps=asked.gaps)
+    first = RowEvidence(running, columns, targets[:, 0], rows.weights, asked.offset)
+    if asked.by_row:
+        return [first, *(first.aimed_at(target) for target in targets.T[1:])]
+    values = standardised(targets, weights=rows.weights).values
+    return [GapEvidence(first.aimed_at(target), rows) for target in values.T]
+
+
+def _within_reach(columns: FloatArray) -> FloatArray:
+    """The columns in a common unit, if in their own their squares would leave the floats.
+
+    No decision depends on it: our aggregations of scaled columns are scaled aggregates.
+    """
+    highest, lowest = np.fmax.reduce(columns, axis=0), np.fmin.reduce(columns, axis=0)
+    magnitude = np.maximum(highest, -lowest).astype(np.float64)
+    largest, smallest = magnitude.max(), magnitude[magnitude > 0].min(initial=np.inf)
+    if largest < LARGE and smallest > SMALL:
+        return columns
+    return columns / 2.0 ** np.floor(np.log2(largest)) if largest > 0 else columns

@@ -1,0 +1,168 @@
+"""Searches that take the features in the order of the columns.
+
+Asked one by one, a question costs more to put than to answer. So candidates are judged in
+blocks, against the group as it is; and where several are welcome, the group is foreseen as it
+will be once each of them has joined, and all are judged against all of these. Answers that
+did not come true are thrown away: no decision depends on what was foreseen.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from coterie._core.search._question import NO_LIMITS, Group, Limits, Question, outcome
+from coterie._core.values import BoolArray, Decision, IntArray, Partition, Trace, Verdict
+
+NOBODY: IntArray = np.empty(0, dtype=np.intp)
+
+
+def forward(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition, Trace]:
+    """Algorithm 1: one pass over the later features for each group.
+
+    The first free feature opens a group; whoever is accepted joins at once.
+    """
+    return _one_group_at_a_time(question, limits, restart=False)
+
+
+def restart(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition, Trace]:
+    """Like forward, but after each acceptance the pass starts again from its beginning.
+
+    The tables of the paper were made with it.
+    """
+    return _one_group_at_a_time(question, limits, restart=True)
+
+
+def _one_group_at_a_time(
+    question: Question[Any], limits: Limits, *, restart: bool
+) -> tuple[Partition, Trace]:
+    groups: list[list[int]] = []
+    decisions: list[Decision] = []
+    free = np.arange(question.n_features)
+    while len(free):
+        seed, others = int(free[0]), free[1:]
+        growth = _Growth(Group(question, limits, seed), limits.alike(seed, others), restart=restart)
+        growth.run()
+        decisions += growth.decisions
+        groups.append(growth.group.members)
+        free = np.setdiff1d(others, growth.group.members, assume_unique=True)
+    return outcome(groups, decisions)
+
+
+class _Growth:
+    """One group takes in candidates, in order, until a pass ends with nobody accepted."""
+
+    def __init__(self, group: Group, free: IntArray, *, restart: bool) -> None:
+        self.group = group
+        self.decisions: list[Decision] = []
+        self._free = free  # whom the pass may still come to, or come to again
+        self._restart = restart
+        self._start = 0
+        self._block = group.breadth
+        self._links = 2
+
+    def run(self) -> None:
+        """Grow."""
+        while self._start < len(self._free) and self.group.room > 0:
+            self._ask_a_block()
+
+    def _ask_a_block(self) -> None:
+        asked = self._free[self._start : self._start + self._block]
+        candidates = self.group.reachable(asked)
+        if not len(candidates):
+            self._go_on(NOBODY, self._start + len(asked))
+            return
+        verdict = self.group.judge(candidates)
+        welcome = np.flatnonzero(verdict.accepts)
+        if not len(welcome):
+            self._record(candidates, verdict, np.zeros(len(candidates), dtype=bool))
+            self._go_on(NOBODY, self._start + len(asked))
+            self._block *= 2
+            return
+        heard = slice(welcome[0] + 1)
+        answers = Verdict(verdict.price[heard], verdict.allowance[heard])
+        self._record(candidates[heard], answers, verdict.accepts[heard])
+        self._links = min(self._links, self.group.foresight)
+        foreseen = candidates[welcome[: self._links]]
+        # Next, so long a block that about as many are welcome as can be foreseen, and in it
+        # those who will be asked again.
+        again = self._start + int(welcome[0]) if self._restart else 0
+        per_welcome = len(asked) / len(welcome)
+        self._block = max(self.group.breadth, again + int(1.5 * per_welcome * self._links))
+        if len(foreseen) == 1:
+            self.group.join(foreseen)
+            place = int(np.searchsorted(self._free, foreseen[0]))
+            self._go_on(foreseen, 0 if self._restart else place + 1)
+        else:
+            self._let_in_foreseen(foreseen)
+
+    def _record(self, candidates: IntArray, verdict: Verdict, accepted: BoolArray) -> None:
+        # Copies, since views would keep alive all that was asked in vain.
+        kept = Verdict(verdict.price.copy(), verdict.allowance.copy())
+        self.decisions.append(Decision(self.group.seed, candidates.copy(), kept, accepted))
+
+    def _go_on(self, joined: IntArray, position: int) -> None:
+        """Strike features off the free ones and go on at a position among these."""
+        places = np.searchsorted(self._free, joined)
+        if self._restart:
+            self._free = np.delete(self._free, places)
+            self._start = position - int(np.sum(places < position))
+        else:
+            self._free = self._free[position:]
+
+    def _let_in_foreseen(self, links: IntArray) -> None:
+        """Let in a chain of candidates, as far as the links turn out to be welcome."""
+        if self._restart:
+            self._let_in_with_restarts(links)
+        else:
+            self._let_in_on_the_way(links)
+
+    def _let_in_on_the_way(self, links: IntArray) -> None:
+        """Foresee one pass: each candidate meets the group with the links before it in.
+
+        It comes true as long as just the links are accepted; so does the first surprise.
+        """
+        begin, end = np.searchsorted(self._free, links[[0, -1]]) + 1
+        queue = self._free[begin:end]
+        verdict = self.group.judge_in_turn(links, queue)
+        is_link = np.zeros(len(queue), dtype=bool)
+        is_link[np.searchsorted(queue, links[1:])] = True
+        accepted = verdict.accepts
+        surprises = np.flatnonzero(accepted != is_link)
+        heard = slice(int(surprises[0]) + 1 if len(surprises) else len(queue))
+        answers = Verdict(verdict.price[heard], verdict.allowance[heard])
+        self._record(queue[heard], answers, accepted[heard])
+        joined = np.append(links[0], queue[heard][accepted[heard]])
+        self._links = len(joined) + 1 if len(surprises) else 2 * len(links)
+        self.group.join(joined)
+        self._go_on(joined, int(begin) + heard.stop)
+
+    def _let_in_with_restarts(self, links: IntArray) -> None:
+        """Foresee one pass after each link.
+
+        Row r of the answers is the group with r + 1 links in. It comes true if in every row
+        before, the first to be accepted was the next link.
+        """
+        end = int(np.searchsorted(self._free, links[-1])) + 1
+        queue = self._free[:end]
+        verdict = self.group.judge_along(links[:-1], queue)
+        places = np.searchsorted(queue, links)
+        link_number = np.full(len(queue), len(links))
+        link_number[places] = np.arange(len(links))
+        asked = link_number > np.arange(len(links) - 1)[:, None]
+        welcome = verdict.accepts & asked
+        nobody = len(queue)
+        first = np.where(welcome.any(axis=1), welcome.argmax(axis=1), nobody)
+        surprises = np.flatnonzero(first != places[1:])
+        true_rows = int(surprises[0]) + 1 if len(surprises) else len(first)
+        heard = asked & (np.arange(len(queue)) <= first[:, None])
+        heard[true_rows:] = False
+        accepted = (np.arange(len(queue)) == first[:, None])[heard]
+        answers = Verdict(verdict.price[heard], verdict.allowance[heard])
+        self._record(np.broadcast_to(queue, heard.shape)[heard], answers, accepted)
+        self._links = min(self.group.restarts, true_rows + 1 if len(surprises) else 2 * len(links))
+        last = int(first[true_rows - 1])
+        joined = links[:true_rows] if last == nobody else np.append(links[:true_rows], queue[last])
+        self.group.join(joined)
+        self._go_on(joined, end if last == nobody else 0)

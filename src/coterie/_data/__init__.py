@@ -1,0 +1,1 @@
+"""How data come in: validation, moments, files, engines, fields and tables."""

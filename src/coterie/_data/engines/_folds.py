@@ -1,0 +1,128 @@
+"""Which fold each row of a block belongs to, wherever the block lies."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Protocol
+
+import numpy as np
+
+from coterie._core.values import BoolArray, IntArray
+from coterie._data.engines._places import Place, check_labels
+
+
+class FoldRule(Protocol):
+    """Knows the fold of each row by where its block begins."""
+
+    def of(self, place: Place, y: Any, counts: BoolArray) -> IntArray:
+        """The fold of each row of a block, of which some count."""
+
+
+@dataclass(frozen=True)
+class Contiguous:
+    """Folds of rows that follow each other, those of weight 0 not counted, as ``KFold`` has them.
+
+    Parameters
+    ----------
+    ends : ndarray of shape (n_folds,)
+        The number of the first row after each fold.
+    """
+
+    ends: IntArray
+
+    def of(self, place: Place, y: Any, counts: BoolArray) -> IntArray:
+        return _fold_of(self.ends, place.kept + np.cumsum(counts) - counts)
+
+
+@dataclass(frozen=True)
+class Stratified:
+    """Folds with about the same share of each label, as ``StratifiedKFold`` has them.
+
+    Parameters
+    ----------
+    ends : mapping from labels to ndarray of shape (n_folds,)
+        Of the rows with a label, the number of the first one after each fold.
+    """
+
+    ends: Mapping[str, IntArray]
+
+    def of(self, place: Place, y: Any, counts: BoolArray) -> IntArray:
+        labels, folds = np.asarray(y).ravel(), np.zeros(len(counts), dtype=np.intp)
+        for label, ends in self.ends.items():
+            at = np.flatnonzero((labels == label) & counts)
+            folds[at] = _fold_of(ends, place.labels.get(label, 0) + np.arange(len(at)))
+        return folds
+
+
+@dataclass(frozen=True)
+class ByNumber:
+    """Folds that somebody else tells apart by the numbers of rows, those of weight 0 included."""
+
+    function: Callable[[IntArray], Any]
+
+    def of(self, place: Place, y: Any, counts: BoolArray) -> IntArray:
+        return np.asarray(self.function(place.before + np.arange(len(counts))))
+
+
+def fold_rule(folds: Any, stratified: bool, end: Place) -> FoldRule | None:
+    """The rule that a number of folds or a function stands for; None where there is none.
+
+    Parameters
+    ----------
+    stratified : bool
+        Whether folds have about the same share of each label.
+    end : Place
+        Where the rows end.
+    """
+    if callable(folds):
+        return ByNumber(folds)
+    if not isinstance(folds, Integral):
+        return None
+    n_folds = int(folds)
+    if isinstance(folds, bool) or not 2 <= n_folds <= end.kept:
+        raise ValueError(
+            f"folds must be from 2 to the number of rows that count, {end.kept}, got {folds!r}."
+        )
+    if stratified and end.labels:
+        check_labels(end.labels)
+        return Stratified(_ends_by_label(n_folds, end.labels))
+    each, more = divmod(end.kept, n_folds)
+    return Contiguous(np.cumsum(each + (np.arange(n_folds) < more)))
+
+
+def _ends_by_label(n_folds: int, labels: Mapping[str, int]) -> dict[str, IntArray]:
+    """Where each fold ends among the rows with a label.
+
+    Were all rows in the order of their labels, folds would take one in turn.
+    """
+    most, least = max(labels.values()), min(labels.values())
+    if most < n_folds:
+        raise ValueError(
+            f"cv={n_folds} needs {n_folds} rows or more of some label, and none has more than "
+            f"{most}."
+        )
+    if least < n_folds:
+        warnings.warn(
+            f"The least populated class in y has only {least} members, which is less than "
+            f"n_splits={n_folds}.",
+            UserWarning,
+            stacklevel=2,
+        )
+    ends, start = {}, 0
+    for label, number in labels.items():
+        shares = _in_turn(start + number, n_folds) - _in_turn(start, n_folds)
+        ends[label] = np.cumsum(shares)
+        start += number
+    return ends
+
+
+def _in_turn(n_rows: int, n_folds: int) -> IntArray:
+    """How many of some rows each fold has, if they take one in turn."""
+    return (n_rows - np.arange(n_folds) + n_folds - 1) // n_folds
+
+
+def _fold_of(ends: IntArray, numbers: IntArray) -> IntArray:
+    return np.minimum(np.searchsorted(ends, numbers, side="right"), len(ends) - 1)

@@ -1,0 +1,164 @@
+"""Which cells of a field lie next to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from coterie._data.fields._layout import Layout, sample_dim_of
+from coterie._data.fields._variables import along_dim, listed
+from coterie._data.neighbours import coordinates_to_graph
+
+DEGREES = 360.0
+
+
+def field_to_graph(
+    field: Any, sample_dim: str | None = None, *, distance: Any = None, periodic: Any = ()
+) -> sparse.csr_array:
+    """Graph of the cells of a field that lie next to each other, for ``connectivity``.
+
+    Two cells are neighbours if they are near along every dimension, diagonally too. Cells that
+    are NaN in every sample are no columns and stand in no row of the graph.
+
+    Variables of a Dataset on the same dimensions share their grid: a cell touches, in the
+    other variables as well, itself and its neighbours. Give the variables as ``separate`` to a
+    reducer to keep them apart. Variables on different dimensions never touch.
+
+    Parameters
+    ----------
+    field : DataArray or Dataset of xarray
+        As given to ``fit``.
+    sample_dim : str, optional
+        The dimension of the samples; by default the first, and of a Dataset the first that all
+        variables share.
+    distance : dict of float, optional
+        Largest difference between neighbours along a dimension, in units of its coordinates;
+        0 asks for equal coordinates, infinity for nothing. Along a dimension not named here,
+        neighbours are one step of the grid apart, however wide it is.
+    periodic : str, sequence of str, or dict of float, optional
+        Dimensions that close on themselves. In steps of the grid, the last is next to the
+        first; with a distance, coordinates come back after 360, or after what a dict says.
+
+    Returns
+    -------
+    csr_array of shape (n_columns, n_columns)
+        1 where two different cells are neighbours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xarray
+    >>> from coterie import field_to_graph
+    >>> equator = xarray.DataArray(
+    ...     np.ones((3, 4)), coords={"year": [2000, 2001, 2002], "lon": [0, 90, 180, 270]}
+    ... )
+    >>> field_to_graph(equator, periodic="lon").toarray().astype(int)
+    array([[0, 1, 0, 1],
+           [1, 0, 1, 0],
+           [0, 1, 0, 1],
+           [1, 0, 1, 0]])
+    >>> field_to_graph(equator, distance={"lon": 180}).toarray().astype(int)
+    array([[0, 1, 1, 0],
+           [1, 0, 1, 1],
+           [1, 1, 0, 1],
+           [0, 1, 1, 0]])
+    """
+    layout = Layout.of(field, sample_dim_of(field) if sample_dim is None else sample_dim)
+    axes = [*_axes(layout, distance, periodic), _families(layout)]
+    places = [axis.places for axis in axes]
+    distances, periods = [axis.distance for axis in axes], [axis.period for axis in axes]
+    return coordinates_to_graph(np.column_stack(places), distances, periods)
+
+
+class Axis(NamedTuple):
+    """Where each column lies along a dimension, and how far its neighbours may be."""
+
+    places: NDArray[Any]
+    distance: float
+    period: float | None
+
+
+def _axes(layout: Layout, distance: Any, periodic: Any) -> Iterator[Axis]:
+    """One axis for each dimension of the cells."""
+    along = {dim: along_dim(grid.kept, dim) for grid in layout.grids for dim in grid.kept.dims}
+    distances, periods = _checked_distances(distance, along), _checked_periods(periodic, along)
+    for dim, coordinates in along.items():
+        if dim in distances:
+            places = _placed(layout, dim, _decimal(coordinates))
+            yield Axis(places, distances[dim], periods.get(dim))
+        else:
+            steps = np.arange(len(coordinates))
+            yield Axis(_placed(layout, dim, steps), 1, len(steps) if dim in periods else None)
+
+
+def _placed(layout: Layout, dim: str, places: NDArray[Any]) -> NDArray[Any]:
+    """Where each column lies along a dimension; 0 if its variable does not have it."""
+    by_grid = [
+        places[grid.cells([dim])[:, 0]] if dim in grid.kept.dims else np.zeros(grid.n_columns)
+        for grid in layout.grids
+    ]
+    return np.concatenate(by_grid)
+
+
+def _decimal(coordinates: NDArray[Any]) -> NDArray[Any]:
+    """Coordinates in double precision, such that steps of 0.1 are 0.1 in single precision too."""
+    if coordinates.dtype.kind == "f" and coordinates.dtype.itemsize < 8:
+        return coordinates.astype(str).astype(np.float64)
+    return coordinates
+
+
+def _families(layout: Layout) -> Axis:
+    """An axis along which only variables on the same dimensions are neighbours."""
+    dims = [{*grid.kept.dims} for grid in layout.grids]
+    numbers = np.repeat([dims.index(d) for d in dims], [grid.n_columns for grid in layout.grids])
+    return Axis(numbers, 0, None)
+
+
+def _checked_distances(distance: Any, along: Mapping[str, NDArray[Any]]) -> Mapping[str, float]:
+    if distance is None:
+        return {}
+    if not isinstance(distance, Mapping):
+        raise TypeError(
+            f"distance must be None or a dict from dimensions to numbers, got {distance!r}."
+        )
+    _check_known("distance", distance, along)
+    for dim, value in distance.items():
+        if not isinstance(value, Real) or not float(value) >= 0:
+            raise ValueError(
+                f"distance along {dim!r} must be a number of 0 or more, got {value!r}."
+            )
+        if along[dim].dtype.kind not in "iuf":
+            raise ValueError(
+                f"distance along {dim!r} needs coordinates that are numbers, got "
+                f"{along[dim].dtype}. Leave it out to count steps of the grid."
+            )
+    return distance
+
+
+def _checked_periods(periodic: Any, along: Mapping[str, Any]) -> Mapping[str, float]:
+    if not isinstance(periodic, Iterable):
+        raise TypeError(
+            f"periodic must name dimensions, or be a dict of their periods, got {periodic!r}."
+        )
+    if not isinstance(periodic, Mapping):
+        periodic = dict.fromkeys([periodic] if isinstance(periodic, str) else periodic, DEGREES)
+    _check_known("periodic", periodic, along)
+    for dim, value in periodic.items():
+        if not isinstance(value, Real) or not float(value) > 0:
+            raise ValueError(
+                f"periodic along {dim!r} must be a number of more than 0, got {value!r}."
+            )
+    return periodic
+
+
+def _check_known(parameter: str, given: Iterable[str], dims: Iterable[str]) -> None:
+    if unknown := [dim for dim in given if dim not in dims]:
+        raise ValueError(
+            f"{parameter} names {unknown[0]!r}, which is no dimension of the cells: these have "
+            f"{listed('dimension', dims)}."
+        )

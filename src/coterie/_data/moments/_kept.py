@@ -1,0 +1,94 @@
+"""The few rows that are kept as they were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from coterie._core.evidence import ROWS, places_looked_at, unrounded
+from coterie._core.values import FloatArray, IntArray
+
+
+@dataclass
+class KeptRows:
+    """The first rows, and where the number of all is known some evenly spread ones.
+
+    An automatic tolerance looks at so many rows to see how correlated the columns are.
+
+    Parameters
+    ----------
+    n_expected : float or None
+        Number of rows there will be, or the sum of their weights.
+    n_before : float
+        Number of rows that others count before these.
+    first : ndarray of shape (n_rows, n_features)
+        The first row, and the first that is another one: up to two.
+    numbers : list of ndarray
+        Which of the evenly spread rows have been seen, batch by batch.
+    rows : list of ndarray of shape (n_rows, n_features)
+    """
+
+    n_expected: float | None = None
+    n_before: float = 0.0
+    first: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    numbers: list[IntArray] = field(default_factory=list)
+    rows: list[FloatArray] = field(default_factory=list)
+
+    @property
+    def places(self) -> FloatArray:
+        """Where the evenly spread rows lie, as often as each row counts."""
+        if self.n_expected is None or unrounded(self.n_expected, self.n_expected) <= ROWS:
+            return np.empty(0)
+        return places_looked_at(self.n_expected)
+
+    def take(self, features: FloatArray, weights: FloatArray | None, n_counted: float) -> None:
+        """Keep what is needed of a batch, after so many rows."""
+        self._take_first(features)
+        places = self.places
+        if self.n_expected is None or not len(places):
+            return
+        before = self.n_before + n_counted
+        counts = np.ones(len(features)) if weights is None else weights
+        sums = unrounded(np.cumsum(np.append(before, counts)), self.n_expected)
+        begin, end = np.searchsorted(places, sums[[0, -1]])
+        if end > begin:
+            at = np.searchsorted(sums[1:], places[begin:end], side="right")
+            self.numbers.append(np.arange(begin, end))
+            self.rows.append(features[at])
+
+    def _take_first(self, features: FloatArray) -> None:
+        if not len(self.first):
+            self.first = features[:1].copy()
+        if len(self.first) == 1:
+            for row in features:
+                if not np.array_equal(row, self.first[0]):
+                    self.first = np.vstack([self.first, row])
+                    break
+
+    def and_(self, other: KeptRows) -> KeptRows:
+        """What is kept of all rows, those of the other after these unless it says otherwise."""
+        one, two = (other, self) if other.n_before < self.n_before else (self, other)
+        same = one.n_expected == two.n_expected
+        kept = KeptRows(one.n_expected if same else None, one.n_before, one.first)
+        if len(two.first):
+            kept._take_first(two.first)
+        if same:
+            kept.numbers, kept.rows = one.numbers + two.numbers, one.rows + two.rows
+        return kept
+
+    def looked_at(self, n_counted: float) -> FloatArray | None:
+        """The evenly spread rows, if all of them are there and no row is missing."""
+        if not self.rows or self.n_expected is None or self.n_before != 0:
+            return None
+        if unrounded(n_counted - self.n_expected, self.n_expected) != 0:
+            return None
+        numbers, rows = np.concatenate(self.numbers), np.vstack(self.rows)
+        order = np.argsort(numbers, kind="stable")
+        is_all = np.array_equal(numbers[order], np.arange(len(self.places)))
+        return rows[order] if is_all else None
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the rows take."""
+        return self.first.nbytes + sum(rows.nbytes for rows in self.rows)

@@ -1,0 +1,432 @@
+"""Moments of rows that come in batches."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie._core.evidence import Accumulated, location_of, scatter_within, some_rows, together
+from coterie._core.values import FloatArray, IntArray
+from coterie._data.moments._batch import Batch, plain_target, read_batch
+from coterie._data.moments._file import bytes_of, moments_in_bytes, read_moments, write_moments
+from coterie._data.moments._kept import KeptRows
+from coterie._data.moments._location import Location
+from coterie._data.moments._plain import moments_of, plain_arrays, plain_header
+from coterie._data.moments._targets import TargetColumn, check_same_kind, weights_from_earlier
+from coterie._data.moments._undisturbed import undisturbed
+
+Folds = dict[int | None, Accumulated]
+
+
+class Moments:
+    """Count, means and scatter of features and targets, from rows that come in batches.
+
+    All that :class:`NonLinCFA`, :class:`GenLinCFA` and :class:`LinCFA` must know to group features
+    by means or sums, so that rows may be more than memory holds, or lie on several machines.
+    Moments of ``a`` + moments of ``b`` equal the moments of ``a`` and ``b`` together. They take one
+    matrix of all pairs of features for each fold, and that is all: no row is kept but a few.
+
+    Parameters
+    ----------
+    n_expected : int or None, default=None
+        Number of rows there will be (those of weight 0 not counted; with weights, their sum), where
+        it is known. Then about a thousand evenly spread rows are kept, and ``tolerance="auto"``
+        looks at the very rows that ``fit`` looks at.
+    n_before : int, default=0
+        Of these, how many others count before the first of these moments, where several
+        machines share the work.
+
+    Attributes
+    ----------
+    n_samples_ : int
+        Number of rows, those of weight 0 not counted.
+    count : float
+        The same, as often as each row counts.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where batches had names.
+    targets : list of str
+        Names of the targets.
+    n_folds : int
+        Number of folds, 0 where none were given.
+    mean : ndarray of shape (n_features_in_,)
+        Mean of each feature.
+    nbytes : int
+        Memory that the moments take.
+
+    See Also
+    --------
+    moments_from : Moments of a file, a table of Arrow, or an iterable of batches.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import Moments, NonLinCFA
+    >>> from coterie.datasets import make_groups
+    >>> X, y, _ = make_groups(3000, 12, 3, noise=3.0, random_state=0)
+    >>> moments = Moments()
+    >>> for fold, rows in enumerate(np.split(np.arange(3000), 5)):
+    ...     moments = moments.update(X[rows], y[rows], fold=fold)
+    >>> moments
+    Moments of 3,000 rows: 12 features, 1 target, 5 folds, 7 kB
+    >>> NonLinCFA(0.01).fit_moments(moments).labels_
+    array([0, 1, 2, 0, 0, 0, 0, 0, 2, 0, 2, 2])
+    >>> NonLinCFA(0.01).fit(X, y).labels_
+    array([0, 1, 2, 0, 0, 0, 0, 0, 2, 0, 2, 2])
+    """
+
+    def __init__(self, n_expected: float | None = None, *, n_before: float = 0) -> None:
+        self.kept = KeptRows(_checked_count("n_expected", n_expected), float(n_before))
+        self.target_columns: tuple[TargetColumn, ...] = ()
+        self.is_weighted = False
+        self.n_samples_ = 0
+        self.n_read = 0
+        self.n_batches = 0
+        self._names: list[str] | None = None
+        self._folds: Folds = {}
+
+    def update(self, X: Any, y: Any, sample_weight: Any = None, fold: Any = None) -> Self:
+        """Count some rows more. They are counted all, or, where something is wrong, not at all.
+
+        Parameters
+        ----------
+        X : array-like, sparse array or data frame of shape (n_rows, n_features)
+            Columns of a frame are found by their names, in any order, and all must be there.
+        y : array-like of shape (n_rows,) or (n_rows, n_targets)
+            Numbers, or labels that are text. Whole numbers of up to 100 values may be numbers or
+            labels; the reducer decides. Classes may turn up in any batch.
+        sample_weight : array-like of shape (n_rows,), optional
+            How many times each row counts.
+        fold : int or array-like of shape (n_rows,), optional
+            The number of the fold that the rows belong to, or of each of them. All batches have
+            one, or none.
+
+        Returns
+        -------
+        Moments
+            Itself.
+        """
+        return self.take(X, y, sample_weight, fold, Location(f"batch {self.n_batches}"))
+
+    def take(self, X: Any, y: Any, sample_weight: Any, fold: Any, which: Location) -> Self:
+        """Count some rows more, as :meth:`update`; errors say that they lie there."""
+        return self.count_batch(read_batch(X, y, sample_weight, fold, self.names, which), which)
+
+    def count_batch(self, batch: Batch, which: Location) -> Self:
+        """Count a batch that has been read; errors say that it lies there."""
+        if len(batch.features) == 0:
+            with undisturbed():
+                self.n_read, self.n_batches = self.n_read + batch.n_read, self.n_batches + 1
+            return self
+        self._check_features(batch, which)
+        targets = {
+            name: plain_target(name, target, which) for name, target in batch.targets.items()
+        }
+        seen = tuple(TargetColumn.of(name, target) for name, target in targets.items())
+        if self.target_columns:
+            check_same_kind(self.target_columns, seen, which)
+            both = zip(self.target_columns, seen, strict=True)
+            seen = tuple(before.and_(now) for before, now in both)
+        pairs = zip(seen, targets.values(), strict=True)
+        columns = np.hstack([one.columns(target) for one, target in pairs])
+        folds = self._with_folds(seen, _rows_by_fold(batch), batch.features.shape[1])
+        with undisturbed():
+            self._count(batch, seen, columns, folds)
+        return self
+
+    def _count(
+        self, batch: Batch, seen: tuple[TargetColumn, ...], columns: FloatArray, folds: Folds
+    ) -> None:
+        self.kept.take(batch.features, batch.weights, self.count)
+        self._folds, self.target_columns = folds, seen
+        self._names = batch.names
+        self.is_weighted = self.is_weighted or batch.weights is not None
+        self.n_samples_ += len(batch.features)
+        self.n_read += batch.n_read
+        self.n_batches += 1
+        for number, rows in _rows_by_fold(batch).items():
+            weights = None if batch.weights is None else batch.weights[rows]
+            folds[number].add(some_rows(batch.features, rows), columns[rows], weights)
+
+    def _with_folds(
+        self, seen: tuple[TargetColumn, ...], numbers: Mapping[int | None, Any], n_features: int
+    ) -> Folds:
+        """The folds, for targets as they are seen now, and those that are new."""
+        weights = weights_from_earlier(seen, self.target_columns) if self.target_columns else None
+        folds = {
+            number: part if weights is None else part.with_targets(weights)
+            for number, part in self._folds.items()
+        }
+        n_targets = sum(one.n_columns for one in seen)
+        for number in numbers:
+            if number not in folds:
+                folds[number] = Accumulated.nothing(n_features, n_targets)
+        return folds
+
+    def _check_features(self, batch: Batch, which: Location) -> None:
+        n_features = batch.features.shape[1]
+        if not self._folds:
+            return
+        if n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {n_features} columns in {which}, and {self.n_features_in_} before."
+            )
+        if (batch.names is None) != (self._names is None):
+            has = "no names" if batch.names is None else "names"
+            raise ValueError(
+                f"X has {has} of columns in {which}, and before it was otherwise: pass frames "
+                "throughout, or arrays."
+            )
+        if (batch.folds is None) != (None in self._folds):
+            has = "no fold" if batch.folds is None else "a fold"
+            raise ValueError(
+                f"There is {has} given for {which}, and before it was otherwise: give one for "
+                "every batch, or for none."
+            )
+
+    def merge(self, other: Moments) -> Moments:
+        """The moments of all rows that these and others have counted; both stay as they are."""
+        merged = copy.deepcopy(self)
+        merged += other
+        return merged
+
+    def __add__(self, other: object) -> Moments:
+        return self.merge(other) if isinstance(other, Moments) else NotImplemented
+
+    def __iadd__(self, other: object) -> Self:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        if not other.n_samples_:
+            return self
+        self._check_mergeable(other)
+        theirs, seen = other._folds, other.target_columns
+        if self.n_samples_:
+            check_same_kind(self.target_columns, seen, "those to add")
+            both = zip(self.target_columns, seen, strict=True)
+            seen = tuple(one.and_(two) for one, two in both)
+        weights = weights_from_earlier(seen, other.target_columns)
+        if weights is not None:
+            theirs = {number: part.with_targets(weights) for number, part in theirs.items()}
+        folds = self._with_folds(seen, theirs, other.n_features_in_)
+        kept = self.kept.and_(other.kept) if self.n_samples_ else copy.deepcopy(other.kept)
+        with undisturbed():
+            self._names = other._names
+            self._folds, self.target_columns, self.kept = folds, seen, kept
+            self.is_weighted = self.is_weighted or other.is_weighted
+            self.n_samples_ += other.n_samples_
+            self.n_read += other.n_read
+            self.n_batches += other.n_batches
+            for number, part in theirs.items():
+                folds[number].join(part)
+        return self
+
+    def _check_mergeable(self, other: Moments) -> None:
+        if not self._folds:
+            return
+        if self._names != other._names or self.n_features_in_ != other.n_features_in_:
+            raise ValueError(
+                f"Moments add where they are of the same features, in the same order; these are of "
+                f"{self._told_features()}, and those to add of {other._told_features()}."
+            )
+        if (None in self._folds) != (None in other._folds):
+            raise ValueError("Moments add where both have folds, or neither has.")
+
+    def _told_features(self) -> str:
+        names = [] if self._names is None else [repr(name) for name in self._names[:3]]
+        shown = f" ({', '.join(names)}, ...)" if names else ""
+        return f"{self.n_features_in_} features{shown}"
+
+    @property
+    def accumulated(self) -> tuple[Accumulated, ...]:
+        """The sums over the rows of each fold, in the order of their numbers."""
+        numbers = sorted(self._folds, key=lambda number: -1 if number is None else number)
+        return tuple(self._folds[number] for number in numbers)
+
+    @property
+    def fold_numbers(self) -> list[int]:
+        """The numbers of the folds."""
+        return sorted(number for number in self._folds if number is not None)
+
+    @property
+    def count(self) -> float:
+        return sum(part.count for part in self._folds.values())
+
+    @property
+    def n_folds(self) -> int:
+        return len(self.fold_numbers)
+
+    @property
+    def n_features_in_(self) -> int:
+        parts = self.accumulated
+        if not parts:
+            raise AttributeError("These moments have seen no rows yet.")
+        return parts[0].n_features
+
+    @property
+    def names(self) -> list[str] | None:
+        """Names of the features, None where batches had none."""
+        return self._names
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        if self._names is None:
+            raise AttributeError("The features of these moments have no names.")
+        return np.array(self._names, dtype=object)
+
+    @property
+    def targets(self) -> list[str]:
+        return [target.name for target in self.target_columns]
+
+    @property
+    def mean(self) -> FloatArray:
+        return location_of(self.accumulated).centre[: self.n_features_in_]
+
+    def scatter(self) -> FloatArray:
+        """Sums over all rows of the products of deviations from the means.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+            Divided by the count, the covariances.
+        """
+        return scatter_within(together(self.accumulated))
+
+    @property
+    def nbytes(self) -> int:
+        return self.kept.nbytes + sum(part.nbytes for part in self._folds.values())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the moments to a file, to be read by :meth:`load`.
+
+        The file is an uncompressed ``.npz`` with a header in JSON and no code in it; it takes the
+        name once all of it is on the disk.
+
+        Parameters
+        ----------
+        path : str or path
+            Such as ``"moments.npz"``.
+        """
+        write_moments(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Moments:
+        """The moments in a file that :meth:`save` wrote, and to which rows can be added.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Raises
+        ------
+        ValueError
+            Where the file holds no moments, is cut short or damaged, or comes from a newer coterie.
+        """
+        return loaded(path)[0]
+
+    def to_bytes(self) -> memoryview:
+        """What :meth:`save` writes, to be sent where files are not shared.
+
+        Returns
+        -------
+        memoryview
+            Of bytes, to be read by :meth:`from_bytes`.
+        """
+        return bytes_of(self)
+
+    @classmethod
+    def from_bytes(cls, content: Any) -> Moments:
+        """The moments that :meth:`to_bytes` made bytes of.
+
+        Parameters
+        ----------
+        content : bytes, or whatever else has them
+
+        Raises
+        ------
+        ValueError
+            Where these are no moments, as in :meth:`load`.
+        """
+        moments = cls()
+        moments.__dict__.update(moments_in_bytes(content))
+        return moments
+
+    def plain(self) -> dict[str, Any]:
+        """All that these moments are, as plain values and arrays."""
+        return {"header": plain_header(self), "arrays": dict(plain_arrays(self))}
+
+    @classmethod
+    def again(cls, header: dict[str, Any], arrays: dict[str, FloatArray]) -> Moments:
+        """The moments of such plain values."""
+        moments = cls()
+        moments.__dict__.update(moments_of(header, arrays))
+        return moments
+
+    def __sizeof__(self) -> int:
+        # Those who move moments between machines ask how heavy they are.
+        return super().__sizeof__() + self.nbytes
+
+    def __repr__(self) -> str:
+        if not self._folds:
+            return "Moments of no rows"
+        told = [f"{self.n_features_in_:,} features", _counted("target", len(self.targets))]
+        if self.n_folds:
+            told.append(_counted("fold", self.n_folds))
+        return f"Moments of {self.n_samples_:,} rows: {', '.join(told)}, {told_bytes(self.nbytes)}"
+
+
+def loaded(path: str | os.PathLike[str]) -> tuple[Moments, Any]:
+    """The moments in a file, and what it says of the source they come from."""
+    attributes, source = read_moments(path)
+    moments = Moments()
+    moments.__dict__.update(attributes)
+    return moments, source
+
+
+def _rows_by_fold(batch: Batch) -> dict[int | None, IntArray | slice]:
+    """The rows of each fold in a batch, as a slice where they lie side by side."""
+    if not isinstance(batch.folds, np.ndarray):
+        return {batch.folds: slice(None)}
+    rows: dict[int | None, IntArray | slice] = {}
+    for number in np.unique(batch.folds).tolist():
+        at = np.flatnonzero(batch.folds == number)
+        is_run = at[-1] - at[0] + 1 == len(at)
+        rows[number] = slice(int(at[0]), int(at[-1]) + 1) if is_run else at
+    return rows
+
+
+def _checked_count(name: str, number: Any) -> float | None:
+    if number is None:
+        return None
+    try:
+        count = float(number)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be None or a number, got {number!r}.") from None
+    if not 0 < count < np.inf:
+        raise ValueError(f"{name} must be more than 0, got {number!r}.")
+    return count
+
+
+def _counted(noun: str, number: int) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def told_bytes(number: float) -> str:
+    """A number of bytes, to be read.
+
+    Examples
+    --------
+    >>> told_bytes(2_600_000_000)
+    '2.6 GB'
+    """
+    size = float(number)
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"

@@ -1,0 +1,197 @@
+"""Moments as plain values and arrays, and back with suspicion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from coterie._core.evidence import Accumulated
+from coterie._core.values import FloatArray
+from coterie._data.moments._kept import KeptRows
+from coterie._data.moments._targets import TargetColumn
+from coterie._persist.files import Entry, UnreadableError, number_in, plain_numbers
+
+FORMAT, VERSION = "coterie moments", 1
+
+
+class ArrayOf(Protocol):
+    """Gives arrays of float64 by name."""
+
+    def __call__(self, name: str, shape: tuple[int | None, ...], /) -> FloatArray:
+        """The array of this shape, of any length where it says None."""
+
+
+def plain_arrays(moments: Any) -> Iterator[tuple[str, FloatArray]]:
+    """All arrays by their names, one after the other."""
+    kept, n_features = moments.kept, _n_features(moments)
+    yield "first", kept.first
+    yield "numbers", np.concatenate([np.empty(0), *kept.numbers]).astype(np.float64)
+    yield "rows", np.vstack([np.empty((0, n_features)), *kept.rows])
+    for place, part in enumerate(moments._folds.values()):
+        yield f"origin{place}", part.origin
+        yield f"sums{place}", part.sums
+        yield f"features{place}", _packed(part.features)
+        yield f"cross{place}", part.cross
+        yield f"targets{place}", part.targets
+
+
+def plain_header(moments: Any) -> dict[str, Any]:
+    """All that is no array, as plain values."""
+    kept, folds = moments.kept, moments._folds
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "n_features": _n_features(moments),
+        "names": moments._names,
+        "targets": [_plain_target(target) for target in moments.target_columns],
+        "folds": list(folds),
+        "counts": plain_numbers([part.count for part in folds.values()]),
+        "n_samples": moments.n_samples_,
+        "n_read": moments.n_read,
+        "n_batches": moments.n_batches,
+        "is_weighted": moments.is_weighted,
+        "n_expected": kept.n_expected,
+        "n_before": kept.n_before,
+    }
+
+
+def _n_features(moments: Any) -> int:
+    return moments.n_features_in_ if moments._folds else 0
+
+
+def _plain_target(target: TargetColumn) -> dict[str, Any]:
+    return {
+        "name": target.name,
+        "is_text": target.is_text,
+        "values": None if target.values is None else list(target.values),
+        "low": plain_numbers(target.low),
+        "high": plain_numbers(target.high),
+        "fraction": target.fraction,
+        "dtype": target.dtype,
+    }
+
+
+def _packed(lower: FloatArray) -> FloatArray:
+    """The lower triangle of a matrix, row by row."""
+    rows = [row[: place + 1] for place, row in enumerate(lower)]
+    return np.concatenate([np.empty(0), *rows])
+
+
+def _unpacked(packed: FloatArray, n: int) -> FloatArray:
+    matrix, start = np.zeros((n, n)), 0
+    for place, row in enumerate(matrix):
+        row[: place + 1] = packed[start : start + place + 1]
+        start += place + 1
+    return matrix
+
+
+def moments_of(header: dict[str, Any], arrays: Mapping[str, FloatArray]) -> dict[str, Any]:
+    """The attributes of moments, from such a header and arrays."""
+    return moments_in(Entry(header), lambda name, _: arrays[name])
+
+
+def moments_in(header: Entry, array: ArrayOf) -> dict[str, Any]:
+    """The attributes of moments, from a header and arrays that are asked for by name and shape."""
+    _check_format(header)
+    n_features = header["n_features"].whole(0, 2**31)
+    targets = tuple(_target_in(entry) for entry in header["targets"].items())
+    names = None if header["names"].is_null else header["names"].texts(n_features)
+    numbers = [_fold_in(entry) for entry in header["folds"].items()]
+    if len({*numbers}) < len(numbers) or (None in numbers and len(numbers) > 1):
+        raise header["folds"].wrong("a list of different numbers, or of null alone")
+    counts = [entry.number() for entry in header["counts"].items(len(numbers))]
+    if counts and min(counts) <= 0:
+        raise header["counts"].wrong("a list of numbers above 0")
+    sizes = n_features, sum(target.n_columns for target in targets)
+    folds = {
+        number: _part_in(array, place, count, *sizes)
+        for place, (number, count) in enumerate(zip(numbers, counts, strict=True))
+    }
+    return {
+        "kept": _kept_in(array, header, n_features),
+        "target_columns": targets,
+        "is_weighted": header["is_weighted"].truth(),
+        "n_samples_": header["n_samples"].whole(0, 2**62),
+        "n_read": header["n_read"].whole(0, 2**62),
+        "n_batches": header["n_batches"].whole(0, 2**62),
+        "_names": names,
+        "_folds": folds,
+    }
+
+
+def _check_format(header: Entry) -> None:
+    if not header.is_object or header.value.get("format") != FORMAT:
+        raise UnreadableError("it holds no moments saved by coterie")
+    version = header["version"].whole(1, 2**31)
+    if version > VERSION:
+        raise UnreadableError(
+            f"it was made by a newer coterie (format {version}, this one reads {VERSION}): "
+            "pip install --upgrade coterie"
+        )
+
+
+def _fold_in(entry: Entry) -> int | None:
+    return None if entry.is_null else entry.whole(0, 2**62)
+
+
+def _target_in(entry: Entry) -> TargetColumn:
+    is_text = entry["is_text"].truth()
+    values = None if entry["values"].is_null else tuple(entry["values"].values())
+    kinds = (str,) if is_text else (bool, int, float)
+    if values is not None and not all(type(value) in kinds for value in values):
+        raise entry["values"].wrong("a list of text" if is_text else "a list of numbers")
+    if is_text if values is None else not 0 < len({*values}) == len(values):
+        raise entry["values"].wrong("a list of different values")
+    fraction = entry["fraction"]
+    return TargetColumn(
+        entry["name"].text(),
+        is_text,
+        values,
+        number_in(entry["low"]),
+        number_in(entry["high"]),
+        None if fraction.is_null else fraction.number(),
+        _dtype_in(entry["dtype"], is_text),
+    )
+
+
+def _dtype_in(entry: Entry, is_text: bool) -> str:
+    """The name of a type of numbers or of text, and of nothing else."""
+    try:
+        dtype = np.dtype(entry.text())
+    except (TypeError, ValueError, SyntaxError):
+        raise entry.wrong("a type of numbers or of text") from None
+    if dtype.kind not in ("OU" if is_text else "biuf") or dtype.names is not None:
+        raise entry.wrong("a type of numbers or of text")
+    return entry.text()
+
+
+def _part_in(
+    array: ArrayOf, place: int, count: float, n_features: int, n_targets: int
+) -> Accumulated:
+    n_all = n_features + n_targets
+    packed = array(f"features{place}", (n_features * (n_features + 1) // 2,))
+    return Accumulated(
+        count,
+        # Copies, since sums are added to in place.
+        array(f"origin{place}", (n_all,)).copy(),
+        array(f"sums{place}", (n_all,)).copy(),
+        _unpacked(packed, n_features),
+        array(f"cross{place}", (n_features, n_targets)).copy(),
+        array(f"targets{place}", (n_targets, n_targets)).copy(),
+    )
+
+
+def _kept_in(array: ArrayOf, header: Entry, n_features: int) -> KeptRows:
+    expected = header["n_expected"]
+    first = array("first", (None, n_features))
+    numbers = array("numbers", (None,)).astype(np.intp)
+    rows = array("rows", (len(numbers), n_features))
+    return KeptRows(
+        None if expected.is_null else expected.number(),
+        header["n_before"].number(),
+        first,
+        [numbers] if len(numbers) else [],
+        [rows] if len(numbers) else [],
+    )

@@ -1,0 +1,159 @@
+"""What targets are, as far as their values have been seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
+
+from coterie._core.values import FloatArray
+from coterie._data.validation import counted
+
+# Whole numbers are told apart, as classes may be, until there are more of them than this.
+NUMBERS = 100
+# Labels that are text have one indicator each, up to so many.
+LABELS = 1000
+
+
+@dataclass(frozen=True)
+class TargetColumn:
+    """One target: numbers, of which one column is kept, or values with an indicator each.
+
+    An indicator of a value that was never seen is 0 in all earlier rows, so a new value only adds a
+    column. Whole numbers may be classes or not; from the indicators of all values the moments of
+    the numbers follow, so nobody has to say it beforehand.
+
+    Parameters
+    ----------
+    name : str
+    is_text : bool
+    values : tuple or None
+        The values that are told apart, in the order of their first rows; None for numbers.
+    low, high : float
+        The smallest and the largest number; NaN for text.
+    fraction : float or None
+        A number that is not whole, if there was one.
+    dtype : str
+        What numpy calls the kind of the values.
+    """
+
+    name: str
+    is_text: bool
+    values: tuple[Any, ...] | None
+    low: float = np.nan
+    high: float = np.nan
+    fraction: float | None = None
+    dtype: str = "float64"
+
+    @classmethod
+    def of(cls, name: str, column: NDArray[Any]) -> TargetColumn:
+        """What a column of finite numbers, or of text, says about its target."""
+        if _is_text(column):
+            values = tuple(dict.fromkeys(column.tolist()))
+            return cls(name, True, values, dtype=column.dtype.str)._checked()
+        numbers = column.astype(np.float64)
+        broken = numbers[numbers % 1 != 0]
+        low, high = float(numbers.min()), float(numbers.max())
+        fraction = float(broken[0]) if len(broken) else None
+        distinct = None if len(broken) else tuple(dict.fromkeys(column.tolist()))
+        return cls(name, False, distinct, low, high, fraction, column.dtype.name)._checked()
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns that are kept."""
+        return 1 if self.values is None else len(self.values)
+
+    def and_(self, other: TargetColumn) -> TargetColumn:
+        """The same target, once both have been seen."""
+        if self.values is None or other.values is None:
+            values = None
+        else:
+            values = tuple(dict.fromkeys([*self.values, *other.values]))
+        return replace(
+            self,
+            values=values,
+            low=min(self.low, other.low),
+            high=max(self.high, other.high),
+            fraction=other.fraction if self.fraction is None else self.fraction,
+            dtype=_common_dtype(self.dtype, other.dtype),
+        )._checked()
+
+    def _checked(self) -> TargetColumn:
+        """Not more values than can be told apart."""
+        if self.values is None:
+            return self
+        if self.is_text and len(self.values) > LABELS:
+            raise ValueError(
+                f"{self.name} has more than {LABELS:,} different labels "
+                f"({counted('label', self.values, most=3)}). Are these numbers, or names of rows?"
+            )
+        if not self.is_text and len(self.values) > NUMBERS:
+            return replace(self, values=None)
+        return self
+
+    def columns(self, column: NDArray[Any]) -> FloatArray:
+        """What is kept of a column of this target, of shape (n_rows, n_columns)."""
+        if self.values is None:
+            return column.astype(np.float64)[:, None]
+        place_of = {value: place for place, value in enumerate(self.values)}
+        places = np.array([place_of[value] for value in column.tolist()], dtype=np.intp)
+        return (places[:, None] == np.arange(len(self.values))).astype(np.float64)
+
+    def from_earlier(self, earlier: TargetColumn) -> FloatArray:
+        """What was kept, as what is kept now, by weights of shape (n_columns, n_earlier)."""
+        if earlier.values is None:
+            return np.ones((1, 1))
+        if self.values is None:
+            return np.array([earlier.values], dtype=np.float64)
+        return np.equal.outer(
+            np.array(self.values, dtype=object), np.array(earlier.values, dtype=object)
+        ).astype(np.float64)
+
+
+def check_same_kind(
+    before: Sequence[TargetColumn], now: Sequence[TargetColumn], which: object
+) -> None:
+    """Raise where targets are not those of earlier batches."""
+    if len(before) != len(now):
+        raise ValueError(f"y has {_number(now)} in {which}, and {_number(before)} before.")
+    names, others = ([target.name for target in each] for each in (before, now))
+    unnamed = [f"y{place}" for place in range(len(before))]
+    if len(before) > 1 and names != others and unnamed not in (names, others):
+        raise ValueError(
+            f"y has {counted('target', others, most=3)} in {which}, and before "
+            f"{counted('target', names, most=3)}: give the same ones in the same order."
+        )
+    for one, other in zip(before, now, strict=True):
+        if one.is_text != other.is_text:
+            kind = ("numbers", "text")
+            raise ValueError(
+                f"{one.name} has {kind[other.is_text]} in {which}, and {kind[one.is_text]} before."
+            )
+
+
+def _number(targets: Sequence[TargetColumn]) -> str:
+    return f"{len(targets)} target{'s' * (len(targets) != 1)}"
+
+
+def weights_from_earlier(
+    now: Iterable[TargetColumn], earlier: Iterable[TargetColumn]
+) -> FloatArray | None:
+    """What was kept of all targets, as what is kept now; None where that is the same."""
+    blocks = [one.from_earlier(other) for one, other in zip(now, earlier, strict=True)]
+    weights = np.asarray(block_diag(*blocks), dtype=np.float64)
+    is_same = weights.shape[0] == weights.shape[1] and (weights == np.eye(len(weights))).all()
+    return None if is_same else weights
+
+
+def _is_text(column: NDArray[Any]) -> bool:
+    return column.dtype.kind in "OU"
+
+
+def _common_dtype(one: str, other: str) -> str:
+    if one == other:
+        return one
+    return str(np.result_type(np.dtype(one), np.dtype(other)))

@@ -1,0 +1,150 @@
+"""Graphs of features that lie near each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from coterie._core.values import FloatArray
+
+# Grid steps such as 0.1 are not exact; neighbours at just the distance are meant to count.
+SLACK = 1e-9
+
+
+def coordinates_to_graph(coordinates: Any, distance: Any, period: Any = None) -> sparse.csr_array:
+    """Graph of the features that lie within a distance of each other along every axis.
+
+    The papers' spatial rule: a candidate may join a group if it lies, in each coordinate,
+    within a given distance of some member.
+
+    Parameters
+    ----------
+    coordinates : array-like of shape (n_features,) or (n_features, n_axes)
+        Where each feature is: wavelength, or latitude and longitude, or time lag.
+    distance : float or array-like of shape (n_axes,)
+        Largest difference between neighbours, the same or one for each axis; 0 asks for
+        equal coordinates, infinity for nothing.
+    period : float or sequence of shape (n_axes,), optional
+        After how much an axis comes back to where it began, the same or one for each axis:
+        360 for degrees of longitude. None and infinity stand for an axis that never does. On
+        an axis that does, coordinates are equal if they are but for rounding.
+
+    Returns
+    -------
+    csr_array of shape (n_features, n_features)
+        1 where two different features are neighbours. Pass it as ``connectivity``.
+
+    Examples
+    --------
+    >>> from coterie import coordinates_to_graph
+    >>> grid = [(0, 0), (0, 1), (1, 0), (1, 1), (5, 5)]
+    >>> coordinates_to_graph(grid, distance=[1, 0]).toarray().astype(int)
+    array([[0, 0, 1, 0, 0],
+           [0, 0, 0, 1, 0],
+           [1, 0, 0, 0, 0],
+           [0, 1, 0, 0, 0],
+           [0, 0, 0, 0, 0]])
+
+    Longitudes meet at the date line:
+
+    >>> coordinates_to_graph([-175, 0, 175], distance=10, period=360).toarray().astype(int)
+    array([[0, 0, 1],
+           [0, 0, 0],
+           [1, 0, 0]])
+    """
+    points = _numbers("coordinates", coordinates)
+    points = points[:, None] if points.ndim == 1 else points
+    if points.ndim != 2:
+        raise ValueError(f"coordinates must have one row per feature, got shape {points.shape}.")
+    if not np.isfinite(points).all():
+        raise ValueError("coordinates must be finite, got NaN or infinity.")
+    n_axes = points.shape[1]
+    steps, lengths = _steps(
+        points, _checked_distance(distance, n_axes), _checked_period(period, n_axes)
+    )
+    # Imported late: most users need no coordinates.
+    from scipy.spatial import KDTree
+
+    tree = KDTree(steps, boxsize=lengths if lengths.any() else None)
+    pairs = tree.query_pairs(1 + SLACK, p=np.inf, output_type="ndarray")
+    rows, columns = np.vstack([pairs, pairs[:, ::-1]]).T
+    shape = (len(points), len(points))
+    return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+
+
+def _numbers(parameter: str, values: Any) -> FloatArray:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{parameter} must be an array of numbers, got {values!r}.") from None
+
+
+def _per_axis(parameter: str, given: Any, n_axes: int) -> FloatArray:
+    values = _numbers(parameter, given)
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != n_axes):
+        raise ValueError(
+            f"{parameter} must be one number or {n_axes}, one per axis, got {given!r}."
+        )
+    return np.broadcast_to(values, (n_axes,))
+
+
+def _checked_distance(distance: Any, n_axes: int) -> FloatArray:
+    distances = _per_axis("distance", distance, n_axes)
+    if not (distances >= 0).all():
+        raise ValueError(f"distance must be 0 or more, got {distance!r}.")
+    return distances
+
+
+def _checked_period(period: Any, n_axes: int) -> FloatArray:
+    """The period of each axis, infinity where it does not close."""
+    if period is None:
+        return np.full(n_axes, np.inf)
+    if isinstance(period, list | tuple):
+        period = [np.inf if length is None else length for length in period]
+    periods = _per_axis("period", period, n_axes)
+    if not (periods > 0).all():
+        raise ValueError(f"period must be more than 0, got {period!r}.")
+    return periods
+
+
+def _steps(
+    points: FloatArray, distances: FloatArray, periods: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Coordinates in which neighbours differ by at most 1 along every axis.
+
+    Returns
+    -------
+    steps : ndarray of shape (n_features, n_axes)
+    lengths : ndarray of shape (n_axes,)
+        After how many steps an axis closes, 0 if it does not.
+    """
+    steps, lengths = np.empty(points.shape), np.zeros(len(distances))
+    for axis, (distance, period) in enumerate(zip(distances, periods, strict=True)):
+        along = points[:, axis]
+        span = np.ptp(along) if len(along) else 0.0
+        if distance == 0 and np.isfinite(period):
+            # A turn is rarely exact: 0.1 and 360.1 are equal but for rounding.
+            distance = SLACK * min(np.abs(along).max(initial=0.0), period)
+        # What does not reach round, or reaches everything, need not be bent, which costs digits.
+        if distance >= period / 2:
+            steps[:, axis] = 0.0
+        elif span + distance < period * (1 - 2 * SLACK):
+            steps[:, axis] = _straight_steps(along, distance)
+        else:
+            steps[:, axis], lengths[axis] = _round_steps(along, distance, period)
+    return steps, lengths
+
+
+def _straight_steps(along: FloatArray, distance: float) -> FloatArray:
+    if distance > 0:
+        return along / distance
+    # Equal coordinates stay equal, different ones come to lie 2 apart.
+    return 2.0 * np.unique(along, return_inverse=True)[1]
+
+
+def _round_steps(along: FloatArray, distance: float, period: float) -> tuple[FloatArray, float]:
+    """Steps from the smallest coordinate, once round at most, and how many go round."""
+    steps, length = np.mod(along - along.min(), period) / distance, period / distance
+    return np.where(steps < length, steps, 0.0), length

@@ -1,0 +1,190 @@
+"""Arrays that need not be in memory: .npy files, HDF5, Zarr, whatever can be sliced."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie._core.values import FloatArray, IntArray, is_sparse
+from coterie._data.sources._ahead import ahead
+from coterie._data.sources._pieces import Opened, Part, Piece, Pieces, Wanted, rows_at_a_time, spans
+
+
+def is_array(source: Any) -> bool:
+    """Whether a source has a shape, a type of numbers and slices."""
+    return hasattr(source, "shape") and hasattr(source, "dtype") and hasattr(source, "__getitem__")
+
+
+@dataclass(frozen=True)
+class NumpyFile:
+    """An array in a file of numpy, of which rows are read when they are asked for.
+
+    Not a map of memory: its pages would count as memory of this process.
+    """
+
+    path: Path
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    is_by_column: bool
+    offset: int
+
+    @classmethod
+    def of(cls, path: Path) -> NumpyFile:
+        """The array in a file, or one sentence that says why there is none."""
+        try:
+            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise _unreadable(path, "it is no array of numpy, or not all of it") from error
+        is_by_column = mapped.flags.f_contiguous and not mapped.flags.c_contiguous
+        return cls(path, mapped.shape, mapped.dtype, is_by_column, mapped.offset)
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        start, stop, _ = rows.indices(self.shape[0])
+        n_rows, each = max(stop - start, 0), self.dtype.itemsize
+        with self.path.open("rb") as file:
+            if not self.is_by_column:
+                n_columns = prod(self.shape[1:])
+                found = self._read(file, start * n_columns * each, n_rows * n_columns)
+                return found.reshape(n_rows, *self.shape[1:])
+            turned = np.empty((self.shape[1], n_rows), dtype=self.dtype)
+            for place, column in enumerate(turned):
+                at = (place * self.shape[0] + start) * each
+                column[:] = self._read(file, at, n_rows)
+            return turned.T
+
+    def _read(self, file: Any, at: int, count: int) -> NDArray[Any]:
+        file.seek(self.offset + at)
+        found = np.fromfile(file, dtype=self.dtype, count=count)
+        if len(found) < count:
+            raise _unreadable(self.path, "it was cut short meanwhile")
+        return found
+
+
+def _unreadable(path: Path, reason: str) -> ValueError:
+    return ValueError(f"{path} cannot be read: {reason}.")
+
+
+def opened_npy(path: Path, y: Any, weights: Any, wanted: Wanted) -> Opened:
+    """An array in a file of numpy."""
+    array, state = NumpyFile.of(path), path.stat()
+    n_rows = array.shape[0] if array.shape else 0
+    part = Part(path.name, n_rows, state.st_size, state.st_mtime_ns)
+    return opened_array(array, y, weights, wanted, (part,))
+
+
+def opened_array(
+    source: Any, y: Any, weights: Any, wanted: Wanted, parts: tuple[Part, ...] = ()
+) -> Opened:
+    """An array of shape (n_rows, n_features), beside which the target lies."""
+    if len(source.shape) != 2:
+        raise ValueError(f"The source must have 2 dimensions, got shape {tuple(source.shape)}.")
+    if y is None or wanted != Wanted(chunk_rows=wanted.chunk_rows):
+        raise ValueError(
+            "An array has no names of columns: give y as an array or the path of one, weights and "
+            "folds likewise, and neither target nor columns."
+        )
+    n_rows, n_features = (int(size) for size in source.shape)
+    source = source.tocsr() if is_sparse(source) else source
+    given = beside(n_rows, y=y, weights=weights)
+    blocks = getattr(source, "chunks", None) or (1,)
+    step = rows_at_a_time(wanted.chunk_rows, n_features, _rows_together(blocks))
+
+    def pieces(start: int, edge: int) -> Pieces:
+        for rows in spans(start, edge, n_rows, step):
+            X = source[rows] if is_sparse(source) else np.asanyarray(source[rows])
+            y, weights = (rows_of(given, name, rows) for name in ("y", "weights"))
+            yield Piece(X, y, weights, None, X.shape[0])
+
+    def read_ahead(start: int, edge: int) -> Pieces:
+        return ahead(pieces(start, edge))
+
+    return Opened(
+        read_ahead if parts else pieces,
+        n_rows,
+        n_features,
+        n_expected=expected(given.get("weights"), n_rows),
+        idle=idle_rows(given.get("weights")),
+        chunk_rows=step,
+        beside=given,
+        parts=parts,
+        n_held=4.0,
+    )
+
+
+def _rows_together(blocks: Any) -> int:
+    """Rows that are read together in an array of blocks."""
+    return int(blocks[0]) if isinstance(blocks[0], int | np.integer) and blocks[0] > 0 else 1
+
+
+def beside(n_rows: int | None, **given: Any) -> dict[str, Any]:
+    """What lies beside a source, as arrays of which some rows can be taken."""
+    return {
+        name: _array(name, values, n_rows) for name, values in given.items() if values is not None
+    }
+
+
+def _array(name: str, given: Any, n_rows: int | None) -> Any:
+    """An array with one entry for each row, which may be the path of a file of numpy."""
+    if isinstance(given, str | os.PathLike):
+        given = NumpyFile.of(_path_of(name, given))
+    elif hasattr(given, "iloc"):
+        given = given.to_numpy()
+    elif not is_array(given):
+        given = np.asarray(given)
+    if not given.shape:
+        raise ValueError(f"{name} must have one entry for each row, got a single one.")
+    if len(given.shape) > 2:
+        raise ValueError(f"{name} must have 1 or 2 dimensions, got shape {tuple(given.shape)}.")
+    if n_rows is not None:
+        check_length(name, given.shape[0], n_rows)
+    return given
+
+
+def _path_of(name: str, given: str | os.PathLike[str]) -> Path:
+    path = Path(given)
+    if path.suffix != ".npy":
+        raise ValueError(
+            f"{name}={os.fspath(given)!r} is no path of a .npy file; a column of the source is "
+            "named by target."
+        )
+    if not path.exists():
+        raise FileNotFoundError(f"There is no {path}.")
+    return path
+
+
+def check_length(name: str, length: int, n_rows: int) -> None:
+    """Raise where what lies beside a source has not one entry for each row."""
+    if length != n_rows:
+        raise ValueError(f"The source has {n_rows} rows, and {name} has {length}.")
+
+
+def rows_of(given: Mapping[str, Any], name: str, rows: slice) -> Any:
+    """Some entries of what lies beside a source, if anything does."""
+    return np.asanyarray(given[name][rows]) if name in given else None
+
+
+def idle_rows(weights: Any) -> IntArray | None:
+    """The rows of weight 0, if there are some and weights are known."""
+    if weights is None:
+        return None
+    rows = np.flatnonzero(np.asarray(weights[:]) == 0)
+    return rows if len(rows) else None
+
+
+def expected(weights: Any, n_rows: int | None) -> float | None:
+    """How many rows there are, as often as each counts; None where nobody can tell."""
+    if weights is None or n_rows is None:
+        return float(n_rows) if n_rows else None
+    try:
+        values: FloatArray = np.asarray(weights[:], dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    total = float(values.sum())
+    return total if np.isfinite(total) and (values >= 0).all() and total > 0 else None

@@ -1,0 +1,123 @@
+"""How much memory moments will take, and whether that is allowed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from coterie._core.evidence import ROWS
+from coterie._core.gathering import half_the_memory
+from coterie._data.moments import told_bytes
+from coterie._data.sources._pieces import Opened, Reading
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Bytes that may be taken, for a source that is read in a certain way.
+
+    Parameters
+    ----------
+    opened : Opened
+    allowed : float or None
+        None for half the memory of the machine.
+    saves : bool, default=False
+        Whether moments are written to a file now and then.
+    """
+
+    opened: Opened
+    allowed: float | None = None
+    saves: bool = False
+
+    def checked(self, n_features: int, chunk_rows: int, n_folds: int) -> float:
+        """Bytes that so many features and folds take, if there are as many."""
+        matrix = 8 * n_features**2
+        needed = _Needed(
+            n_features,
+            n_folds,
+            chunk_rows,
+            matrix,
+            # Of a matrix that is written, the half that counts is copied.
+            self.saves * matrix / 2 + 8 * n_features * ROWS,
+            self.opened.n_held * 8 * n_features,
+            self.opened.reading,
+            self.opened.chunk_rows is not None,
+        )
+        allowed = half_the_memory() if self.allowed is None else self.allowed
+        if needed.total > allowed:
+            raise ValueError(needed.refused(allowed))
+        return needed.total
+
+
+@dataclass(frozen=True)
+class _Needed:
+    """Bytes that moments take, and what for."""
+
+    n_features: int
+    n_folds: int
+    chunk_rows: int
+    matrix: float  # for each fold
+    kept: float  # for rows that are kept, and to write a checkpoint
+    row: float  # for each row of a chunk
+    reading: Reading
+    we_cut: bool  # or chunks are what they are
+
+    @property
+    def matrices(self) -> float:
+        return self.matrix * self.n_folds + self.kept
+
+    @property
+    def total(self) -> float:
+        return self.matrices + self.row * self.chunk_rows + self.reading.n_bytes
+
+    def refused(self, allowed: float) -> str:
+        """What takes how much, and what would help."""
+        chunks = self.row * self.chunk_rows
+        each = [
+            f"{told_bytes(self.matrices)} for all pairs of features",
+            f"{told_bytes(chunks)} for chunks of {self.chunk_rows:,} rows",
+        ]
+        if self.reading.n_bytes:
+            each.append(f"{told_bytes(self.reading.n_bytes)} to read {self.reading.what}")
+        remedies = ", or ".join([*self._remedies(allowed), "fewer columns", "raise memory"])
+        return (
+            f"Moments of {_number(self.n_features, 'feature')} in {_number(self.n_folds, 'fold')} "
+            f"take {told_bytes(self.total)}, and memory allows {told_bytes(allowed)}: "
+            f"{', '.join(each)}. Use {remedies}."
+        )
+
+    def _remedies(self, allowed: float) -> Iterator[str]:
+        """What is enough by itself, or else what is enough together; nothing where nothing is."""
+        excess = self.total - allowed
+        n_rows = int(self.chunk_rows - math.ceil(excess / self.row))
+        n_folds = int(self.n_folds - math.ceil(excess / self.matrix))
+        if n_rows >= 1:
+            yield f"chunk_rows={n_rows}" if self.we_cut else f"batches of {_number(n_rows, 'row')}"
+        elif self.reading.n_bytes >= excess:
+            yield self.reading.advice
+        if n_folds >= 1:
+            yield _number(n_folds, "fold")
+        if n_rows < 1 and n_folds < 1 and self.reading.n_bytes < excess:
+            yield from self._together(excess)
+
+    def _together(self, excess: float) -> Iterator[str]:
+        """What is enough if all of it is done, the largest first."""
+        saved = {
+            "a smaller chunk_rows" if self.we_cut else "smaller batches": (
+                self.row * (self.chunk_rows - 1)
+            ),
+            "fewer folds": self.matrix * (self.n_folds - 1),
+            self.reading.advice: float(self.reading.n_bytes),
+        }
+        if sum(saved.values()) < excess:
+            return
+        needed: list[str] = []
+        for remedy in sorted(saved, key=lambda remedy: -saved[remedy]):
+            if excess > 0:
+                needed.append(remedy)
+                excess -= saved[remedy]
+        yield " with ".join(needed)
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number > 1)}"

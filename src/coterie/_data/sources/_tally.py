@@ -1,0 +1,72 @@
+"""By what rows are recognised that have been counted before."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie._core.values import FloatArray, is_sparse
+
+Bits = NDArray[np.uint64]
+WHOLE = 2**64
+
+
+class Tally(NamedTuple):
+    """Sums of the bits of all values, each times the number of its row.
+
+    Whole numbers, so that it does not matter how rows are cut into pieces.
+    """
+
+    n_rows: int = 0  # of y, weights and folds
+    n_counted: int = 0  # of X, rows of weight 0 left out
+    X: int = 0
+    y: int = 0
+    weights: int = 0
+    folds: int = 0
+
+    def with_rows(self, X: FloatArray, n_rows: int, y: Any, weights: Any, folds: Any) -> Tally:
+        """After some rows more."""
+        return Tally(
+            self.n_rows + n_rows,
+            self.n_counted + len(X),
+            (self.X + _of_table(X, self.n_counted)) % WHOLE,
+            (self.y + of_column(y, self.n_rows)) % WHOLE,
+            (self.weights + of_column(weights, self.n_rows)) % WHOLE,
+            (self.folds + of_column(folds, self.n_rows)) % WHOLE,
+        )
+
+
+NOTHING = Tally()
+
+
+def _of_table(X: FloatArray, start: int) -> int:
+    """The tally of numbers in rows and columns, of which each has its number."""
+    bits = X.view(np.uint64)
+    return _numbered(bits.sum(axis=1), start) + _numbered(bits.sum(axis=0), 0)
+
+
+def of_column(values: Any, start: int) -> int:
+    """The tally of what lies beside a table, from a row on; 0 where there is nothing."""
+    if values is None:
+        return 0
+    array = np.asarray(values.toarray() if is_sparse(values) else values)
+    columns = array.T if array.ndim == 2 else array[None]
+    each = (_numbered(_bits(column), start) for column in columns)
+    return sum((2 * place + 1) * one for place, one in enumerate(each)) % WHOLE
+
+
+def _numbered(bits: Bits, start: int) -> int:
+    """The sum of all bits, each times an odd number that depends on its place."""
+    places = np.arange(start, start + len(bits), dtype=np.uint64)
+    return int((bits * (2 * places + 1)).sum())
+
+
+def _bits(column: NDArray[Any]) -> Bits:
+    if column.dtype.kind in "biuf":
+        return np.ascontiguousarray(column, dtype=np.float64).view(np.uint64)
+    texts = [str(value) for value in column.tolist()]
+    code = {text: zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in {*texts}}
+    return np.array([code[text] for text in texts], dtype=np.uint64)

@@ -1,0 +1,81 @@
+"""Text in any encoding becomes UTF-8, or a sentence says where it is something else."""
+
+from __future__ import annotations
+
+import codecs
+
+from coterie._data.tables._errors import TableError, shown
+
+MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+# So much is decoded at a time, only to see whether it can be.
+BLOCK = 2**24
+# Letters that no text has: what is below the space, but for those that move the cursor.
+NO_TEXT = bytes({*range(32)} - {*b"\t\n\r\f\v\x1a\x1b"})
+
+
+def utf8_of(content: bytes, encoding: str | None, where: str) -> bytes:
+    """The same text in UTF-8, without a mark in front.
+
+    Examples
+    --------
+    >>> utf8_of("été".encode("latin-1"), "latin-1", "x.csv").decode()
+    'été'
+    >>> utf8_of("été".encode("latin-1"), None, "x.csv")
+    Traceback (most recent call last):
+    coterie._data.tables._errors.TableError: x.csv is not in UTF-8 (line 1, byte 1 is 0xe9): \
+if it comes from an older program, pass --encoding latin-1.
+    """
+    for mark, name in MARKS.items():
+        if encoding is None and content.startswith(mark):
+            encoding = name
+    if encoding is not None:
+        content = _decoded(content, encoding, where).encode("utf-8", "replace")
+    content = content.removeprefix(codecs.BOM_UTF8)
+    _check_utf8(content, where)
+    if b"\0" in content:
+        raise TableError(
+            f"{where} has null bytes: it is no text, or in UTF-16 without a mark; "
+            "then pass --encoding utf-16-le."
+        )
+    return content
+
+
+def _decoded(content: bytes, encoding: str, where: str) -> str:
+    try:
+        return content.decode(encoding)
+    except UnicodeError as error:
+        start = getattr(error, "start", 0)
+        raise TableError(
+            f"{where} is not in {encoding} (byte {start + 1}): try another --encoding."
+        ) from None
+    except (LookupError, ValueError):
+        raise TableError(
+            f"--encoding must be one that Python knows, such as utf-8, latin-1 or cp1252, "
+            f"got {shown(encoding)}."
+        ) from None
+
+
+def _check_utf8(content: bytes, where: str) -> None:
+    decoder, start = codecs.getincrementaldecoder("utf-8")(), 0
+    for start in range(0, len(content), BLOCK):
+        # What is left from the block before stands in front of this one.
+        before = len(decoder.getstate()[0])
+        try:
+            decoder.decode(content[start : start + BLOCK], final=start + BLOCK >= len(content))
+        except UnicodeDecodeError as error:
+            raise _not_utf8(content, start - before + error.start, where) from None
+
+
+def _not_utf8(content: bytes, position: int, where: str) -> TableError:
+    if content[:1000].translate(None, NO_TEXT) != content[:1000]:
+        return TableError(f"{where} is no text and no format we read: name a CSV or Parquet file.")
+    line = content.count(b"\n", 0, position) + 1
+    return TableError(
+        f"{where} is not in UTF-8 (line {line}, byte {position + 1} is 0x{content[position]:02x}): "
+        "if it comes from an older program, pass --encoding latin-1."
+    )

@@ -1,0 +1,128 @@
+"""Excel: one sheet of a workbook as a table, and a table as a workbook of one sheet."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from coterie._data.tables._errors import DAMAGED, TableError, guarded, shown
+from coterie._data.tables._libraries import library
+from coterie._data.tables._names import check_names, did_you_mean, header_names
+from coterie._data.tables._types import typed
+
+if TYPE_CHECKING:
+    import polars
+
+MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 1_048_576, 16_384, 32_767
+DATES = {"Date": "yyyy-mm-dd", "Datetime": "yyyy-mm-dd hh:mm:ss"}
+TEXTS = ("String", "Categorical", "Enum", "Time", "Duration")
+
+
+def excel_table(content: bytes, sheet: str | None, where: str) -> polars.DataFrame:
+    """The columns of a sheet, by default of the first; its first row that is not blank has names.
+
+    Numbers that are stored as text are numbers here.
+    """
+    fastexcel, pl = library("fastexcel"), library("polars")
+    with guarded(f"{where} cannot be read as an Excel workbook", DAMAGED):
+        book = fastexcel.read_excel(content)
+        name = _sheet(book.sheet_names, sheet, where)
+        top = pl.DataFrame(book.load_sheet(name, header_row=None, n_rows=1, dtypes="string"))
+        if top.is_empty():
+            raise TableError(f"{where} has nothing in sheet {shown(name)}: name another, --sheet.")
+        below = _below(book, name, top.width)
+    names = header_names(top.row(0))
+    keep = [j for j, cell in enumerate(top.row(0)) if cell or not _is_blank(below, j)]
+    check_names([names[j] for j in keep], where)
+    frame = below[:, keep]
+    frame.columns = [names[j] for j in keep]
+    return typed(frame, decimal=".", where=where)
+
+
+def _sheet(names: list[str], sheet: str | None, where: str) -> str:
+    if not names:
+        raise TableError(f"{where} has no sheets: there is no table in it.")
+    if sheet is None or sheet in names:
+        return sheet or names[0]
+    question = did_you_mean(sheet, names) or f" Its first is {shown(names[0])}."
+    raise TableError(f"{where} has no sheet {shown(sheet)}.{question}")
+
+
+def _below(book: Any, name: str, n_columns: int) -> polars.DataFrame:
+    """The rows below the header, each column of one type that fits all of its rows."""
+    loaded = book.load_sheet(
+        name,
+        header_row=None,
+        skip_rows=1,
+        schema_sample_rows=None,
+        column_names=[str(j) for j in range(n_columns)],
+    )
+    return library("polars").DataFrame(loaded)
+
+
+def _is_blank(frame: polars.DataFrame, column: int) -> bool:
+    return frame.height > 0 and frame.to_series(column).null_count() == frame.height
+
+
+def write_excel(frame: polars.DataFrame, file: BinaryIO) -> None:
+    """A workbook of one sheet. Excel itself keeps 15 digits of a number, the file 16.
+
+    A null is a cell that is not there, so that rows of nulls at the end are not there either.
+    """
+    xlsxwriter = library("xlsxwriter")
+    # In memory, so that a full disk is met by our own file and by nothing that Excel needs.
+    content = io.BytesIO()
+    with xlsxwriter.Workbook(content, {"in_memory": True}) as book:
+        sheet = book.add_worksheet()
+        for column, name in enumerate(frame.columns):
+            sheet.write_string(0, column, name)
+        for column, series in enumerate(frame):
+            _write_column(sheet, book, column, series)
+    file.write(content.getvalue())
+
+
+def _write_column(sheet: Any, book: Any, column: int, series: polars.Series) -> None:
+    kind = series.dtype.base_type().__name__
+    style = book.add_format({"num_format": DATES[kind]}) if kind in DATES else None
+    write = _writer(sheet, kind)
+    for row, value in enumerate(_cells(series, kind), 1):
+        if value is not None:
+            write(row, column, value, style)
+
+
+def _writer(sheet: Any, kind: str) -> Any:
+    if kind in DATES:
+        return sheet.write_datetime
+    if kind in TEXTS:
+        return sheet.write_string
+    return sheet.write_boolean if kind == "Boolean" else sheet.write_number
+
+
+def _cells(series: polars.Series, kind: str) -> list[Any]:
+    """The values of a column as Excel has them."""
+    if kind == "Datetime":
+        return series.dt.replace_time_zone(None).to_list()
+    if kind in TEXTS:
+        return [None if value is None else str(value) for value in series.to_list()]
+    return series.fill_nan(None).to_list() if series.dtype.is_float() else series.to_list()
+
+
+def check_limits(frame: polars.DataFrame) -> None:
+    """Raise where a table is more than a sheet holds."""
+    if frame.height + 1 > MOST_ROWS or frame.width > MOST_COLUMNS:
+        raise TableError(
+            f"Excel holds {MOST_ROWS:,} rows with the header and {MOST_COLUMNS:,} columns, and "
+            f"this table has {frame.height:,} rows and {frame.width:,} columns: write Parquet."
+        )
+    for series in frame:
+        kind = series.dtype.base_type().__name__
+        if series.dtype.is_nested() or kind in ("Binary", "Object"):
+            raise TableError(
+                f"Excel has no cells for column {shown(series.name)} ({kind.lower()}): drop it, or "
+                "write Parquet."
+            )
+        if kind == "String" and (series.alias("text").str.len_chars() > MOST_LETTERS).any():
+            raise TableError(
+                f"Excel holds {MOST_LETTERS:,} letters in a cell, and column {shown(series.name)} "
+                "has longer text: drop it, or write Parquet."
+            )

@@ -1,0 +1,72 @@
+"""Names of columns: each one there, each one once; and the near one for a name that is not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
+
+from coterie._data.tables._errors import TableError, shown
+
+# Of so many names, a near one is still found in no time.
+MANY = 20_000
+
+
+def near(name: str, names: Collection[str]) -> str | None:
+    """The one of these names that was probably meant, or None.
+
+    Examples
+    --------
+    >>> near("temperture", ["temperature", "pressure"])
+    'temperature'
+    >>> near("PRESSURE", ["temperature", "pressure"])
+    'pressure'
+    >>> near("wind", ["temperature", "pressure"]) is None
+    True
+    """
+    plain = {one.casefold().strip(): one for one in reversed([*names])}
+    if (same := plain.get(name.casefold().strip())) is not None:
+        return same
+    alike = [one for one in plain if abs(len(one) - len(name)) <= 3][:MANY]
+    found = get_close_matches(name.casefold().strip(), alike, n=1, cutoff=0.7)
+    return plain[found[0]] if found else None
+
+
+def did_you_mean(name: str, names: Collection[str]) -> str:
+    """A question to end a sentence with, where there is a near name."""
+    found = near(name, names)
+    return "" if found is None else f" Did you mean {shown(found)}?"
+
+
+def header_names(cells: Sequence[str | None]) -> list[str]:
+    """Names from a header: without the spaces around them, `unnamed_3` where the third is blank.
+
+    Examples
+    --------
+    >>> header_names(["", " price", "size "])
+    ['unnamed_1', 'price', 'size']
+    """
+    names = [(cell or "").strip() for cell in cells]
+    return [name or f"unnamed_{number}" for number, name in enumerate(names, 1)]
+
+
+def check_names(names: Sequence[str], where: str) -> None:
+    """Raise where a name stands over several columns, with their numbers."""
+    places: dict[str, list[int]] = {}
+    for number, name in enumerate(names, 1):
+        places.setdefault(name, []).append(number)
+    twice = {name: numbers for name, numbers in places.items() if len(numbers) > 1}
+    if not twice:
+        return
+    some = ", ".join(f"{shown(name)} ({_listed(twice[name])})" for name in [*twice][:3])
+    more = f" and {len(twice) - 3} more" if len(twice) > 3 else ""
+    advice = "is its first line a header?" if _all_numbers(names) else "rename all but one."
+    raise TableError(f"{where} has columns of the same name, {some}{more}: {advice}")
+
+
+def _listed(numbers: list[int]) -> str:
+    first = ", ".join(map(str, numbers[:4]))
+    return f"columns {first}{', ...' if len(numbers) > 4 else ''}"
+
+
+def _all_numbers(names: Sequence[str]) -> bool:
+    return all(name.replace(".", "").lstrip("+-").isdigit() for name in names)

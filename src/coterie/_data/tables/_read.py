@@ -1,0 +1,124 @@
+"""A file becomes a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coterie._data.tables._arrow import feather_table, parquet_table
+from coterie._data.tables._csv import lines_of, text_table
+from coterie._data.tables._encoding import utf8_of
+from coterie._data.tables._errors import TableError, place, shown
+from coterie._data.tables._excel import excel_table
+from coterie._data.tables._formats import NOUNS, format_of
+from coterie._data.tables._json import json_table
+from coterie._data.tables._libraries import library
+from coterie._data.tables._sources import bytes_of
+from coterie._data.tables._types import typed
+
+if TYPE_CHECKING:
+    import polars
+
+# Which formats an option has a meaning for.
+MEANT_FOR = {
+    "separator": ("csv", "tsv"),
+    "decimal": ("csv", "tsv"),
+    "encoding": ("csv", "tsv", "json", "jsonl"),
+    "sheet": ("excel",),
+}
+
+
+def read_table(
+    source: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+) -> polars.DataFrame:
+    r"""A table of named columns from a file or from standard input.
+
+    Parameters
+    ----------
+    source : str or Path
+        A file in CSV, TSV, Parquet, Feather (Arrow IPC), JSON lines, JSON or Excel, text also
+        packed by gzip, bzip2, xz or zstd; `-` is standard input.
+    format : {'csv', 'tsv', 'parquet', 'feather', 'jsonl', 'json', 'excel'}, optional
+        By default what the suffix says; what the content begins like, where there is no known
+        suffix or where the beginning shows another format.
+    separator : str, optional
+        Between the fields of CSV; guessed from its first lines among comma, semicolon, tab, bar
+        and runs of spaces.
+    decimal : {'.', ','}, optional
+        By default a point, and in CSV that is not separated by commas also a comma.
+    encoding : str, optional
+        Of text; by default UTF-8, or UTF-16 and UTF-32 with their mark.
+    sheet : str, optional
+        Of an Excel workbook; by default its first.
+
+    Returns
+    -------
+    polars.DataFrame
+        With at least one column and one row, and no name twice. In CSV and Excel a column is
+        numbers, or true and false, if all of its values are, in all rows; nothing at all, and in
+        such columns also NA, N/A, NaN, null, None, `-`, `?` and `.`, are null. Names lose the
+        spaces around them, and the third is `unnamed_3` if it is blank.
+
+    Raises
+    ------
+    TableError
+        Where there is no such table: one sentence on what is wrong and what to do.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "prices.csv"
+    >>> _ = path.write_text("price;city\n1,5;Paris\nNA;Rome\n")
+    >>> read_table(path).rows()
+    [(1.5, 'Paris'), (None, 'Rome')]
+    """
+    library("polars")
+    if decimal not in (None, ".", ","):
+        raise TableError(f"--decimal must be '.' or ',', got {shown(decimal)}.")
+    content, where = bytes_of(source), place(source)
+    kind = format_of(source, content, format)
+    given = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
+    _check_meant(kind, [name for name, value in given.items() if value is not None], where)
+    if kind == "parquet":
+        frame = parquet_table(content, where)
+    elif kind == "feather":
+        frame = feather_table(content, where)
+    elif kind == "excel":
+        frame = excel_table(content, sheet, where)
+    elif kind in ("json", "jsonl"):
+        frame = json_table(utf8_of(content, encoding, where), where)
+    else:
+        text = utf8_of(content, encoding, where)
+        frame = _csv_table(text, separator, decimal, where, is_tsv=kind == "tsv")
+    return _checked(frame, where)
+
+
+def _check_meant(kind: str, options: list[str], where: str) -> None:
+    for option in options:
+        if kind not in MEANT_FOR[option]:
+            raise TableError(
+                f"{where} is {NOUNS[kind]}, for which --{option} has no meaning: leave it out."
+            )
+
+
+def _csv_table(
+    text: bytes, separator: str | None, decimal: str | None, where: str, *, is_tsv: bool
+) -> polars.DataFrame:
+    lines = lines_of(text, separator, decimal, where, is_tsv=is_tsv)
+    if decimal is None and lines.separator == ",":
+        decimal = "."
+    return typed(text_table(lines), decimal=decimal, where=where)
+
+
+def _checked(frame: polars.DataFrame, where: str) -> polars.DataFrame:
+    if frame.width == 0:
+        raise TableError(f"{where} has no columns: there is no table in it.")
+    if frame.height == 0:
+        raise TableError(f"{where} has names of columns and no rows: there is nothing to read.")
+    return frame

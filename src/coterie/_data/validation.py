@@ -1,0 +1,127 @@
+"""What a table may hold, wherever one comes in: what is wrong is one sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from coterie._core.devices import check_on_host
+from coterie._core.values import BoolArray, is_sparse
+
+
+def counted(noun: str, items: Iterable[object], most: int = 5) -> str:
+    """A noun and the first few items, such as "columns 'a', 'b' and 7 more"."""
+    items = list(items)
+    shown = ", ".join(repr(item) for item in items[:most])
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return f"{noun}{'s' * (len(items) > 1)} {shown}{more}"
+
+
+# Libraries whose tables are not in memory, and how their rows come there.
+ELSEWHERE = {
+    "dask": ("Dask", "compute()"),
+    "dask_expr": ("Dask", "compute()"),
+    "pyspark": ("Spark", "toPandas()"),
+}
+
+
+def library_of(X: Any) -> str | None:
+    """The library that has the rows of a table, where they are not in memory."""
+    name = type(X).__module__.partition(".")[0]
+    return name if name in ELSEWHERE else None
+
+
+def check_table(X: Any) -> None:
+    """Raise where a table holds what is not a number, naming the columns."""
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a LazyFrame: collect() it first.")
+    if (name := library_of(X)) is not None:
+        library, how = ELSEWHERE[name]
+        raise TypeError(
+            f"X is a table of {library}, and its rows are needed in memory here: call {how} first."
+        )
+    check_on_host(X)
+    if type(X).__module__.startswith("pyarrow."):
+        raise TypeError("X is a table of Arrow: call to_pandas() first, or use moments_from.")
+    if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
+        raise ValueError("X is a masked array: fill the masked values first, or drop the columns.")
+    if getattr(getattr(X, "dtype", None), "kind", "f") == "c":
+        raise ValueError("Complex data not supported: X must hold real numbers.")
+    times = Counter(getattr(X, "columns", ()))
+    if repeated := [str(name) for name, count in times.items() if count > 1]:
+        raise ValueError(f"X has several {counted('column', repeated)}: names must be unique.")
+    for kind, columns in _odd_columns(X).items():
+        raise ValueError(f"X has {kind} in {counted('column', columns)}. {ADVICE[kind]}")
+
+
+ADVICE = {
+    "dates": "Turn them into numbers first, such as the days since some day.",
+    "categories": "Encode them first, with sklearn.preprocessing.OneHotEncoder or TargetEncoder.",
+    "text": "Encode or drop it first, with sklearn.preprocessing.OneHotEncoder or TargetEncoder.",
+}
+
+
+def _odd_columns(X: Any) -> dict[str, list[object]]:
+    """Columns of a data frame or of an array that are no numbers, by what they hold."""
+    if not hasattr(X, "columns"):
+        return _odd_columns_of_array(X)
+    odd: dict[str, list[object]] = {}
+    for name, column_dtype in zip(X.columns, X.dtypes, strict=True):
+        dtype = str(column_dtype).lower()
+        if dtype.startswith(("date", "time", "period", "duration")):
+            odd.setdefault("dates", []).append(name)
+        elif dtype.startswith(("categor", "enum")):
+            odd.setdefault("categories", []).append(name)
+        elif dtype.startswith(("str", "object")) and _holds_text(X[name]):
+            odd.setdefault("text", []).append(name)
+    return odd
+
+
+def _odd_columns_of_array(X: Any) -> dict[str, list[object]]:
+    dtype = getattr(X, "dtype", None)
+    if dtype is None or np.ndim(X) != 2 or getattr(dtype, "kind", "f") not in "OUSTMm":
+        return {}
+    if dtype.kind in "Mm":
+        return {"dates": list(range(X.shape[1]))}
+    text: list[object] = [j for j in range(X.shape[1]) if _holds_text(X[:, j])]
+    return {"text": text} if text else {}
+
+
+def _holds_text(column: Any) -> bool:
+    return any(isinstance(value, str | bytes) for value in column)
+
+
+def check_finite(columns: Any, names: Callable[[], Any], owner: str, *, gaps: bool = False) -> None:
+    """Raise where columns have what they may not, naming or numbering them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(columns.sum()):
+            return
+    is_missing = by_column(columns, np.isnan)
+    is_endless = by_column(columns, np.isinf)
+    bad = np.flatnonzero(is_endless if gaps else is_endless | is_missing)
+    if not len(bad):
+        return
+    is_gap = is_missing[bad].any() and not gaps
+    kind = "NaN" if is_gap else "infinity (inf)"
+    advice = (
+        "Fill the gaps first, for example with sklearn.impute.SimpleImputer, drop those columns, "
+        "or let them be with missing='pairwise'."
+        if is_gap
+        else "Replace it first, or drop those columns."
+    )
+    named = names()
+    places = bad.tolist() if named is None else [named[b] for b in bad]
+    raise ValueError(f"{owner} has {kind} in {counted('column', places)}. {advice}")
+
+
+def by_column(columns: Any, is_bad: Any) -> BoolArray:
+    """Which columns hold something bad."""
+    if not is_sparse(columns):
+        return np.asarray(is_bad(columns).any(axis=0))
+    entries = columns.tocoo()
+    bad = np.zeros(columns.shape[1], dtype=bool)
+    bad[entries.col[is_bad(entries.data)]] = True
+    return bad

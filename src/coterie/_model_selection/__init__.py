@@ -1,0 +1,1 @@
+"""Which tolerance, and how far the groups depend on the rows."""

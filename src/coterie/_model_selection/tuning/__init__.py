@@ -1,0 +1,26 @@
+"""Which tolerance? The curve from tolerance to score, and reducers that choose on it."""
+
+from coterie._model_selection.tuning._models import (
+    coefficients,
+    fitted_model,
+    metric_of,
+    outputs_of,
+    plain_model,
+    stopped_early,
+)
+from coterie._model_selection.tuning._path import TolerancePath, tolerance_path
+from coterie._model_selection.tuning._reducers import REDUCERS, GenLinCFACV, NonLinCFACV
+
+__all__ = [
+    "REDUCERS",
+    "GenLinCFACV",
+    "NonLinCFACV",
+    "TolerancePath",
+    "coefficients",
+    "fitted_model",
+    "metric_of",
+    "outputs_of",
+    "plain_model",
+    "stopped_early",
+    "tolerance_path",
+]

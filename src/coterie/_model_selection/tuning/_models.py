@@ -1,0 +1,107 @@
+"""The plain models that are put behind groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import has_fit_parameter
+
+from coterie._core.values import FloatArray, is_sparse
+from coterie.estimators._targets import is_text
+
+
+def plain_model(estimator: Any, X: Any, y: Any) -> Any:
+    """The model to put behind a reducer: the plainest one for its kind of target."""
+    # Imported late: fitting a reducer needs no models.
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import (
+        GammaRegressor,
+        LinearRegression,
+        LogisticRegression,
+        PoissonRegressor,
+        TweedieRegressor,
+    )
+    from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    # Without a penalty there is no solution where aggregates are collinear.
+    ridge = {"alpha": 1e-3, "solver": "newton-cholesky"}
+    models = {
+        "bernoulli": LogisticRegression(max_iter=1000),
+        "poisson": PoissonRegressor(**ridge),
+        "gamma": GammaRegressor(**ridge),
+        "inverse_gaussian": TweedieRegressor(power=3, link="log", **ridge),
+    }
+    family = getattr(estimator, "family", "gaussian")
+    if is_text(y):
+        family = "bernoulli"
+    word = family if isinstance(family, str) else family.name.partition("(")[0]
+    model = models.get("poisson" if word == "negative_binomial" else word)
+    fill = [SimpleImputer()] if estimator.missing == "pairwise" else []
+    if model is None:
+        return make_pipeline(*fill, LinearRegression()) if fill else LinearRegression()
+    if np.ndim(y) > 1:
+        several = MultiOutputClassifier if word == "bernoulli" else MultiOutputRegressor
+        model = several(model)
+    return make_pipeline(*fill, StandardScaler(with_mean=not is_sparse(X)), model)
+
+
+def fitted_model(model: Any, Z: Any, y: Any, weights: Any) -> Any:
+    """The model fitted to rows that count so many times."""
+    if weights is None:
+        return model.fit(Z, y)
+    steps = getattr(model, "steps", None)
+    if steps is None:
+        return model.fit(Z, y, sample_weight=weights)
+    taking = [name for name, step in steps if has_fit_parameter(step, "sample_weight")]
+    return model.fit(Z, y, **{f"{name}__sample_weight": weights for name in taking})
+
+
+def _steps(model: Any) -> list[Any]:
+    """The steps of a pipeline, or the model alone."""
+    return [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+
+
+def metric_of(model: Any) -> str:
+    """What a plain model's own score is."""
+    from sklearn.linear_model import LinearRegression
+    from sklearn.multioutput import MultiOutputRegressor
+
+    last = _steps(model)[-1]
+    if is_classifier(last):
+        return "accuracy"
+    is_r2 = isinstance(last, LinearRegression | MultiOutputRegressor)
+    return "R2" if is_r2 else "share of deviance explained"
+
+
+def stopped_early(model: Any) -> bool:
+    """Whether a solver of a plain model used all the steps it had."""
+    last = _steps(model)[-1]
+    each = getattr(last, "estimators_", None) or [last]
+    return any(np.max(one.n_iter_) >= one.max_iter for one in each if hasattr(one, "n_iter_"))
+
+
+def coefficients(model: Any) -> FloatArray:
+    """Coefficients of a fitted plain model for the columns it was given, a row for each output."""
+    steps = _steps(model)
+    each = getattr(steps[-1], "estimators_", None) or [steps[-1]]
+    rows = np.vstack([np.atleast_2d(one.coef_) for one in each])
+    scales = [step.scale_ for step in steps if getattr(step, "scale_", None) is not None]
+    return rows / scales[0] if scales else rows
+
+
+def outputs_of(model: Any, targets: list[str]) -> list[str]:
+    """What the rows of the coefficients predict: targets, or their classes."""
+    last = _steps(model)[-1]
+    if not hasattr(last, "classes_"):
+        return targets
+    classes = last.classes_ if isinstance(last.classes_, list) else [last.classes_]
+    return [
+        f"{target} = {one:g}" if isinstance(one, float) else f"{target} = {one}"
+        for target, labels in zip(targets, classes, strict=True)
+        # Of two classes the second is predicted, or not.
+        for one in (labels[1:] if len(labels) == 2 else labels)
+    ]

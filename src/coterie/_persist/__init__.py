@@ -1,0 +1,1 @@
+"""Fitted reducers as files: JSON, ONNX, and files that are whole or not there."""

@@ -1,0 +1,104 @@
+"""Frozen values as plain objects, and back, by what their fields are said to be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from coterie._persist.files._arrays import floats_in, number_in, plain_numbers
+from coterie._persist.files._entry import Entry, UnreadableError
+
+T = TypeVar("T")
+
+
+def plain_record(value: Any) -> Any:
+    """A dataclass of numbers, texts, lists and other dataclasses, as JSON has it.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Step:
+    ...     name: str
+    ...     prices: list[float]
+    >>> plain_record(Step("a", [0.5, float("inf")]))
+    {'name': 'a', 'prices': [0.5, 'Infinity']}
+    """
+    if is_dataclass(value):
+        return {one.name: plain_record(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, dict):
+        return {name: plain_record(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [plain_record(one) for one in value]
+    return plain_numbers(value) if isinstance(value, float) else value
+
+
+def record_in(entry: Entry, kind: type[T]) -> T:
+    """The dataclass of this kind that stands in a document.
+
+    Fields are int, float, str, bool, another dataclass, a list or a dict of those, or None. One
+    that has a default may be missing, so that old files can be read. What a kind refuses by a
+    ValueError of its own is unreadable here.
+    """
+    try:
+        return _of(entry, kind)
+    except UnreadableError:
+        raise
+    except ValueError as error:
+        raise UnreadableError(f"{entry.spoken_of} is wrong: {error}".rstrip(".")) from None
+
+
+def _of(entry: Entry, hint: Any) -> Any:
+    if get_origin(hint) in (UnionType, Union):
+        (inner,) = (one for one in get_args(hint) if one is not NoneType)
+        return None if entry.is_null else _of(entry, inner)
+    if get_origin(hint) is list:
+        return _list_of(entry, get_args(hint)[0])
+    if get_origin(hint) is dict:
+        return {name: _of(entry[name], get_args(hint)[1]) for name in entry.names()}
+    if isinstance(hint, type) and is_dataclass(hint):
+        hints = _hints(hint)
+        entry.names(hints)
+        known = [name for name in hints if not _may_lack(hint, name, entry)]
+        return hint(**{name: _of(entry[name], hints[name]) for name in known})
+    return SINGLE[hint](entry)
+
+
+def _may_lack(kind: Any, name: str, entry: Entry) -> bool:
+    """Whether a field is missing that has a default, as files have it that are older than it."""
+    return entry.get(name) is None and name in _defaults(kind)
+
+
+@cache
+def _defaults(kind: Any) -> set[str]:
+    return {one.name for one in fields(kind) if one.default is not MISSING}
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _list_of(entry: Entry, hint: Any) -> list[Any]:
+    """A list; those of numbers and texts all at once."""
+    if hint in LISTS:
+        return LISTS[hint](entry)
+    return [_of(one, hint) for one in entry.items()]
+
+
+MOST = 2**53
+SINGLE: dict[Any, Callable[[Entry], Any]] = {
+    int: lambda entry: entry.whole(-MOST, MOST),
+    float: number_in,
+    str: Entry.text,
+    bool: Entry.truth,
+}
+LISTS: dict[Any, Callable[[Entry], list[Any]]] = {
+    int: lambda entry: entry.whole_numbers(least=-MOST, most=MOST),
+    float: lambda entry: floats_in(entry).tolist(),
+    str: Entry.texts,
+    bool: Entry.truths,
+}

@@ -1,0 +1,68 @@
+"""Strict JSON: no NaN, no key twice, no numbers that the floats do not have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from coterie._persist.files._entry import UnreadableError
+
+# Objects down to here have a line for each key, for people who look inside.
+LEVELS = 3
+
+
+def text_of(document: Any, level: int = 0) -> str:
+    """A document as text, in ASCII; equal documents give equal text.
+
+    Examples
+    --------
+    >>> print(text_of({"labels": [0, 0, 1], "scaling": {"spread": [0.1]}}), end="")
+    {
+     "labels": [0,0,1],
+     "scaling": {
+      "spread": [0.1]
+     }
+    }
+    """
+    end = "" if level else "\n"
+    if not isinstance(document, dict) or not document or level >= LEVELS:
+        return json.dumps(document, allow_nan=False, separators=(",", ":")) + end
+    indent = "\n" + " " * (level + 1)
+    pairs = (f"{json.dumps(key)}: {text_of(document[key], level + 1)}" for key in document)
+    return "{" + indent + f",{indent}".join(pairs) + indent[:-1] + "}" + end
+
+
+def read_document(path: Any) -> Any:
+    """The document in a file, or the reason why there is none."""
+    return document_in(Path(path).read_bytes())
+
+
+def document_in(content: bytes) -> Any:
+    """The document in some bytes, or the reason why there is none."""
+    try:
+        return json.loads(
+            content.decode("utf-8"), parse_constant=_no_number, object_pairs_hook=_once
+        )
+    except UnicodeDecodeError:
+        raise UnreadableError("it is no text in UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise UnreadableError(f"it is no JSON, or not all of it: {error}") from None
+    except RecursionError:
+        raise UnreadableError("its lists are nested too deeply") from None
+    except UnreadableError:
+        raise
+    except ValueError:
+        # Of whole numbers, Python reads so many digits and no more.
+        raise UnreadableError("it has a number with too many digits") from None
+
+
+def _no_number(word: str) -> Any:
+    raise UnreadableError(f"it has {word}, which is no JSON")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        raise UnreadableError("it has a key twice in one place")
+    return document

@@ -1,0 +1,111 @@
+"""Plain values as JSON: what JSON lacks is an object that says what it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from coterie._persist.files._arrays import array_in, number_in, plain_array, plain_numbers
+from coterie._persist.files._entry import Entry
+
+KINDS = ("number", "tuple", "set", "range", "array", "scalar", "objects")
+# Numbers of rows and columns are less than this.
+MOST = 2**62
+
+
+class NotPlainError(TypeError):
+    """The kind of a value that JSON cannot hold, to be said together with where it is."""
+
+
+def _refused(value: Any) -> Any:
+    raise NotPlainError(type(value).__name__)
+
+
+def plain_value(value: Any, other: Callable[[Any], Any] = _refused) -> Any:
+    """A value as JSON has it; those that it has not, and that we do not know, as `other` says.
+
+    Examples
+    --------
+    >>> plain_value([1, "auto", np.inf, np.arange(2)])
+    [1, 'auto', {'is': 'number', 'value': 'Infinity'}, {'is': 'array', 'dtype': 'int64', \
+'shape': [2], 'values': [0, 1]}]
+    """
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        plain = plain_numbers(value)
+        return value if math.isfinite(value) else {"is": "number", "value": plain}
+    if type(value) is list:
+        return [plain_value(one, other) for one in value]
+    if type(value) is tuple:
+        return {"is": "tuple", "values": [plain_value(one, other) for one in value]}
+    if type(value) is set:
+        return {"is": "set", "values": [plain_value(one, other) for one in sorted(value, key=repr)]}
+    if type(value) is range:
+        return {"is": "range", "values": [value.start, value.stop, value.step]}
+    if isinstance(value, np.ndarray):
+        return _plain_array(value, other)
+    if isinstance(value, np.generic):
+        return _plain_array(np.asarray(value), other) | {"is": "scalar"}
+    return other(value)
+
+
+def _plain_array(array: Any, other: Callable[[Any], Any]) -> dict[str, Any]:
+    plain = plain_array(array)
+    if plain is not None:
+        return plain
+    if array.dtype.kind != "O" or array.ndim != 1:
+        raise NotPlainError(f"array of {array.dtype} and shape {array.shape}")
+    return {"is": "objects", "values": [plain_value(one, other) for one in array.tolist()]}
+
+
+def value_in(entry: Entry, others: Mapping[str, Callable[[Entry], Any]] | None = None) -> Any:
+    """The value that stands in a document, by its kind where it has one."""
+    if entry.is_list:
+        return [value_in(one, others) for one in entry.items()]
+    if isinstance(entry.value, float):
+        return entry.number()
+    if not entry.is_object:
+        return entry.value
+    others = others or {}
+    kind = entry["is"].word([*KINDS, *others])
+    if kind in others:
+        return others[kind](entry)
+    return _known_kind(kind, entry, others)
+
+
+def _known_kind(kind: str, entry: Entry, others: Mapping[str, Callable[[Entry], Any]]) -> Any:
+    if kind == "number":
+        return number_in(entry["value"])
+    if kind == "array":
+        return array_in(entry)
+    if kind == "scalar":
+        array = array_in(entry)
+        if array.ndim:
+            raise entry["shape"].wrong("empty for a scalar")
+        return array[()]
+    if kind == "range":
+        start, stop, step = entry["values"].whole_numbers(3, least=-MOST, most=MOST)
+        if step == 0:
+            raise entry["values"].wrong("start, stop and a step that is not 0")
+        return range(start, stop, step)
+    values = [value_in(one, others) for one in entry["values"].items()]
+    if kind == "set":
+        return _as_set(entry["values"], values)
+    return tuple(values) if kind == "tuple" else _objects(values)
+
+
+def _as_set(entry: Entry, values: list[Any]) -> set[Any]:
+    try:
+        return set(values)
+    except TypeError:
+        raise entry.wrong("a list of what a set can have") from None
+
+
+def _objects(values: list[Any]) -> Any:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array

@@ -1,0 +1,11 @@
+"""Small problems whose right answer is known, and one real one."""
+
+from coterie.datasets._problems import (
+    Trial,
+    load_tecator,
+    make_groups,
+    make_paper_data,
+    paper_trial,
+)
+
+__all__ = ["Trial", "load_tecator", "make_groups", "make_paper_data", "paper_trial"]

@@ -1,5 +1,0 @@
-"""Rows that lie elsewhere: other engines count them where they are, and transform them there."""
-
-from coterie.engines._engine import Carried, Counting, Engine, engine_of
-
-__all__ = ["Carried", "Counting", "Engine", "engine_of"]

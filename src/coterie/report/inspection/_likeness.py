@@ -1,0 +1,84 @@
+"""How alike features are, within groups and between them."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from coterie._core.values import FloatArray, IntArray
+from coterie.report.inspection._summary import Correlation
+from coterie.report.inspection._unit_columns import (
+    UnitColumns,
+    chosen,
+    members_of,
+    membership,
+    share_of_both,
+)
+
+# A picture has no room for more rows, and a person no patience.
+MOST_CELLS = 160
+
+
+def likeness(columns: UnitColumns, labels: IntArray, signs: FloatArray) -> FloatArray:
+    """Mean correlation between two members of each group, signs counted; NaN for one member."""
+    groups = membership(labels, signs)
+    sizes = np.bincount(labels)
+    sums = columns.sums(groups)
+    own = np.bincount(labels, columns.variance)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = ((sums**2).sum(axis=0) - own) / (sizes * (sizes - 1))
+        if columns.seen is not None:
+            mean = mean / np.diagonal(columns.seen_together(groups))
+    return np.where(sizes > 1, mean.clip(-1, 1), np.nan)
+
+
+def weakest(
+    columns: UnitColumns, aggregates: FloatArray, labels: IntArray, signs: FloatArray
+) -> FloatArray:
+    """Lowest correlation of a member with the aggregate of its group; NaN for one member."""
+    behind = UnitColumns.of(aggregates, columns.share)
+    each = behind.sums(sparse.eye_array(aggregates.shape[1], format="csr"))
+    lowest = np.full(aggregates.shape[1], np.nan)
+    for number, members in enumerate(members_of(labels)):
+        if len(members) > 1:
+            own = columns.sums(chosen(members, len(labels)))
+            both = share_of_both(columns, members, behind, np.full(len(members), number))
+            lowest[number] = (signs[members] * (own.T @ each[:, number]) / both).min()
+    return lowest.clip(-1, 1)
+
+
+def correlation(columns: UnitColumns, labels: IntArray, signs: FloatArray) -> Correlation:
+    """Correlations in the order of the groups, of features or of blocks of them."""
+    blocks, means = correlations(columns, labels, signs, MOST_CELLS)
+    return Correlation(
+        thousandths=(1000 * means).round().astype(int).tolist(),
+        groups=[int(labels[block[0]]) for block in blocks],
+        features=[block.tolist() for block in blocks],
+    )
+
+
+def correlations(
+    columns: UnitColumns, labels: IntArray, signs: FloatArray, most: int
+) -> tuple[list[IntArray], FloatArray]:
+    """Blocks of features in the order of groups, so many at most, and their mean correlations.
+
+    Each feature counts with its sign. No matrix of all features is formed.
+    """
+    blocks = _blocks(members_of(labels), most)
+    of_feature = np.empty(len(labels), dtype=np.intp)
+    for number, block in enumerate(blocks):
+        of_feature[block] = number
+    return blocks, columns.mean_correlations(membership(of_feature, signs))
+
+
+def _blocks(groups: list[IntArray], most: int) -> list[IntArray]:
+    """At most so many blocks of features, each within a group if there are not too many groups."""
+    n_features = sum(map(len, groups))
+    if n_features <= most:
+        return [feature for group in groups for feature in np.split(group, len(group))]
+    if len(groups) >= most:
+        return np.array_split(np.concatenate(groups), most)
+    spare = most - len(groups)
+    extra = [int(spare * (len(group) - 1) / (n_features - len(groups))) for group in groups]
+    pairs = zip(groups, extra, strict=True)
+    return [block for group, more in pairs for block in np.array_split(group, 1 + more)]

@@ -1,0 +1,306 @@
+"""A fitted reducer, and the data it saw, become a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from coterie._core.values import FloatArray, Trace
+from coterie._model_selection.resampling import Stability
+from coterie._model_selection.tuning import (
+    TolerancePath,
+    coefficients,
+    fitted_model,
+    outputs_of,
+    plain_model,
+)
+from coterie.estimators._rows import checked_weights
+from coterie.report.inspection._checks import check_fitted_reducer, checked_places
+from coterie.report.inspection._likeness import correlation, likeness, weakest
+from coterie.report.inspection._summary import Group, Merge, PathSummary, Score, Summary
+from coterie.report.inspection._unit_columns import UnitColumns
+from coterie.report.inspection._where import place, spectrum
+
+# Partitions along the path, in numbers: more would make a page slow to open.
+MOST_LABELS = 400_000
+
+
+def summarise(
+    reducer: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    scores: Sequence[Score] = (),
+    metric: str = "",
+    path: TolerancePath | None = None,
+    stability: Stability | None = None,
+    positions: Any = None,
+    coordinates: Any = None,
+    title: str = "",
+    task: str = "",
+    targets: str | Sequence[str] = ("target",),
+    n_test_rows: int | None = None,
+    notes: Sequence[str] = (),
+) -> Summary:
+    """What a person wants to know of a fit, as plain values.
+
+    Parameters
+    ----------
+    reducer : reducer
+        Fitted.
+    X : array-like or data frame of shape (n_samples, n_features), optional
+        The rows of the fit, for correlations, spectra and the like.
+    y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+        Their targets, for the weights of a linear model behind the groups.
+    sample_weight : array-like of shape (n_samples,), optional
+    scores : list of Score, optional
+        How well models did on held-out rows, such as `coterie.compare` finds them.
+    metric : str, optional
+        What the scores are, such as "R2".
+    path : TolerancePath, optional
+        As `coterie.tolerance_path` gives it. A reducer that has ``path_`` brings its own.
+    stability : Stability, optional
+        As `coterie.stability` gives it for these groups.
+    positions : array-like of shape (n_inputs,), optional
+        Wavelengths and the like. Without them, the numbers in the names, if these rise or fall and
+        neighbours are alike.
+    coordinates : array-like of shape (n_inputs, 2), optional
+        Vertical and horizontal, such as latitude and longitude. Without them those in the names,
+        such as "wind_lon120_lat-30".
+    title, task : str, optional
+    targets : str or list of str, optional
+        Their names.
+    n_test_rows : int, optional
+        How many held-out rows the scores are from.
+    notes : list of str, optional
+        What else a reader should know.
+
+    Returns
+    -------
+    Summary
+
+    Examples
+    --------
+    >>> import coterie
+    >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> summary = coterie.summarise(coterie.NonLinCFA().fit(X, y), X, y)
+    >>> [group.members for group in summary.groups]
+    [[0, 8, 9], [1, 4, 5, 7, 10, 11], [2, 3, 6]]
+    """
+    check_fitted_reducer(reducer)
+    summary = _of_fit(reducer, title)
+    summary = replace(
+        summary,
+        task=task,
+        targets=[targets] if isinstance(targets, str) else [*map(str, targets)],
+        metric=metric,
+        scores=[*scores],
+        path=_of_path(getattr(reducer, "path_", None) if path is None else path),
+        n_test_rows=n_test_rows,
+        notes=[notes] if isinstance(notes, str) else [*notes],
+    )
+    if stability is not None:
+        summary = _with_stability(summary, stability)
+    names = summary.features
+    if X is None:
+        if positions is not None:
+            raise ValueError("positions need X, whose means are shown along them.")
+        at = checked_places("coordinates", coordinates, (len(names), 2))
+        return replace(summary, map=place(names, at))
+    columns, aggregates = _columns(reducer, X)
+    weights = checked_weights(sample_weight, columns.shape[0])
+    summary = _with_columns(summary, columns, aggregates, weights, positions, coordinates)
+    if y is None:
+        return summary
+    return _with_weights(summary, reducer, aggregates, y, weights)
+
+
+def _of_fit(reducer: Any, title: str) -> Summary:
+    """What the reducer knows by itself."""
+    n_inputs = len(reducer.labels_)
+    names = reducer.get_feature_names_out()
+    defaults = type(reducer)().get_params(deep=False)
+    given = reducer.get_params(deep=False)
+    changed = {name: one for name, one in given.items() if not _same(one, defaults[name])}
+    return Summary(
+        title=title,
+        method=type(reducer).__name__,
+        parameters={name: _described(one) for name, one in changed.items()},
+        aggregation=reducer._aggregation.name,
+        task="",
+        targets=["target"],
+        outputs=[],
+        n_rows=None,
+        n_test_rows=None,
+        tolerance=_tolerance(reducer),
+        penalty=_number(getattr(reducer, "penalty_", None)),
+        features=[str(name) for name in reducer._input_names(n_inputs)],
+        labels=reducer.labels_.tolist(),
+        signs=[int(sign) for sign in reducer.signs_],
+        groups=_groups(reducer.groups_, names, reducer.trace_),
+        metric="",
+        scores=[],
+        path=None,
+        correlation=None,
+        spectrum=None,
+        map=None,
+        n_resamples=None,
+        agreement=None,
+        notes=[],
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or (
+        type(one) is type(other) and isinstance(one, str | int | float) and one == other
+    )
+
+
+def _described(value: Any, length: int = 80) -> str:
+    """A parameter as text: a matrix by its shape, others as they are typed, not too long."""
+    if hasattr(value, "shape") and hasattr(value, "dtype") and np.size(value) != 1:
+        return f"{type(value).__name__} of shape {'x'.join(map(str, value.shape))}"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= length else f"{text[: length - 3]}..."
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def _tolerance(reducer: Any) -> float | None:
+    """The tolerance of the fit, where it was a number."""
+    given = getattr(reducer, "tolerance_", reducer.tolerance)
+    return None if isinstance(given, str) else _number(given)
+
+
+def _groups(members: Iterable[Any], names: Iterable[Any], trace: Trace) -> list[Group]:
+    accepted = trace[trace.accepted]
+    pairs = list(zip(names, members, strict=True))
+    merges: list[list[Merge]] = [[] for _ in pairs]
+    columns = (accepted[name].tolist() for name in ("group", "candidate", "price", "allowance"))
+    for group, candidate, price, allowance in zip(*columns, strict=True):
+        merges[group].append(Merge(candidate, price, allowance))
+    # A trace that came out of a file has no refusals.
+    refused = np.bincount(trace.group[~trace.accepted], minlength=len(pairs)).tolist()
+    is_whole = len(pairs) == 1 or any(refused)
+    return [
+        Group(
+            str(name),
+            one.tolist(),
+            merges[number],
+            refused[number] if is_whole else None,
+            None,
+            None,
+            [],
+            [],
+            None,
+        )
+        for number, (name, one) in enumerate(pairs)
+    ]
+
+
+def _of_path(path: TolerancePath | None) -> PathSummary | None:
+    if path is None:
+        return None
+    is_small = path.labels.size <= MOST_LABELS
+    return PathSummary(
+        tolerances=path.tolerances.tolist(),
+        n_groups=path.n_groups.tolist(),
+        train_scores=path.train_scores.tolist(),
+        cv_scores=path.cv_mean.tolist(),
+        cv_std_errors=path.cv_std_error.tolist(),
+        labels=path.labels.tolist() if is_small else [],
+        best=path.best,
+        simplest=path.simplest,
+    )
+
+
+def _with_stability(summary: Summary, stability: Stability) -> Summary:
+    if stability.labels.tolist() != summary.labels:
+        raise ValueError(
+            "stability must be of the same groups: pass it the data and parameters of this fit."
+        )
+    held = zip(summary.groups, stability.group_scores, strict=True)
+    return replace(
+        summary,
+        groups=[replace(group, stability=float(score)) for group, score in held],
+        n_resamples=len(stability.resampled),
+        agreement=float(np.mean(stability.agreement)),
+    )
+
+
+def _columns(reducer: Any, X: Any) -> tuple[Any, FloatArray]:
+    """What was grouped, and the aggregates, of these rows."""
+    columns = reducer._seen(X)
+    aggregates = reducer._aggregated(columns)
+    return columns, aggregates.toarray() if hasattr(aggregates, "toarray") else aggregates
+
+
+def _with_columns(
+    summary: Summary,
+    columns: Any,
+    aggregates: FloatArray,
+    weights: FloatArray | None,
+    positions: Any,
+    coordinates: Any,
+) -> Summary:
+    n_inputs = len(summary.labels)
+    standardised = UnitColumns.of(columns, weights)
+    labels, signs = np.array(summary.labels), np.array(summary.signs, dtype=np.float64)
+    alike = zip(
+        summary.groups,
+        likeness(standardised, labels, signs),
+        weakest(standardised, aggregates, labels, signs),
+        strict=True,
+    )
+    return replace(
+        summary,
+        n_rows=columns.shape[0],
+        groups=[
+            replace(group, likeness=float(mean), weakest=float(least)) if mean == mean else group
+            for group, mean, least in alike
+        ],
+        correlation=correlation(standardised, labels, signs),
+        spectrum=spectrum(
+            standardised, summary.features, checked_places("positions", positions, (n_inputs,))
+        ),
+        map=place(summary.features, checked_places("coordinates", coordinates, (n_inputs, 2))),
+    )
+
+
+def _model_behind(
+    reducer: Any, aggregates: FloatArray, target: Any, weights: FloatArray | None
+) -> Any:
+    """The plain model, fitted to rows that count; others must not even fill gaps."""
+    if weights is not None:
+        kept = weights > 0
+        aggregates, target, weights = aggregates[kept], target[kept], weights[kept]
+    return fitted_model(plain_model(reducer, aggregates, target), aggregates, target, weights)
+
+
+def _with_weights(
+    summary: Summary, reducer: Any, aggregates: FloatArray, y: Any, weights: FloatArray | None
+) -> Summary:
+    """The coefficients of the plain model behind the groups."""
+    target = np.asarray(y)
+    target = target.ravel() if target.ndim == 2 and target.shape[1] == 1 else target
+    model = _model_behind(reducer, aggregates, target, weights)
+    rows = coefficients(model)
+    n_targets = 1 if target.ndim == 1 else target.shape[1]
+    names = summary.targets
+    if names == ["target"] and n_targets > 1:
+        names = [f"target {t}" for t in range(n_targets)]
+    if len(names) != n_targets:
+        raise ValueError(f"targets must name {n_targets}, got {names}.")
+    made = UnitColumns.of(aggregates, weights)
+    spread = np.where(np.isinf(made.spread), 0.0, made.spread)
+    groups = [
+        replace(group, weights=column.tolist(), effects=(column * by).tolist())
+        for group, column, by in zip(summary.groups, rows.T, spread, strict=True)
+    ]
+    return replace(summary, targets=names, outputs=outputs_of(model, names), groups=groups)

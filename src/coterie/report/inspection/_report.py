@@ -1,0 +1,156 @@
+"""A summary as one page that needs nothing else: no network, and no scripts for the answer."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+from importlib.resources import files
+from string import Template
+
+from coterie._persist.files import plain_record, write_whole
+from coterie.report.inspection._markup import escaped, isolated
+from coterie.report.inspection._summary import Summary
+from coterie.report.inspection._tables import (
+    facts_list,
+    groups_table,
+    notes_list,
+    path_table,
+    scores_table,
+    stability_table,
+)
+from coterie.report.inspection._wording import (
+    agreement_sentence,
+    answer,
+    became,
+    no_score_sentence,
+    scores_sentence,
+)
+
+# One script, in this order.
+SCRIPTS = ["basis", "lists", "places", "path", "correlation"]
+
+
+def report_html(summary: Summary) -> str:
+    """One HTML file, in ASCII, that shows a summary; equal summaries give equal pages.
+
+    Its policy allows the one style and the one script that are in it, by their hashes, and no
+    requests. Names from the data are never markup.
+    """
+    style = _asset("report.css")
+    script = "\n".join(_asset(f"report_{name}.js") for name in SCRIPTS) + _asset("report.js")
+    page = _without(_asset("report.html"), _absent(summary))
+    return Template(page).substitute(
+        policy=_policy(style, script),
+        style=style,
+        script=script,
+        summary=_embedded(summary),
+        **_static(summary),
+    )
+
+
+def write_report(summary: Summary, path: str | os.PathLike[str]) -> None:
+    """Write one HTML file that shows a summary and needs nothing else, no network either.
+
+    It is written beside and then renamed, so that an old file of this name is kept if anything
+    fails.
+
+    Parameters
+    ----------
+    summary : Summary
+        As `coterie.study` or `coterie.summarise` gives it.
+    path : str or path
+        The file, such as ``"report.html"``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import coterie
+    >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "report.html")
+    ...     coterie.write_report(coterie.study(X, y).summary, file)
+    ...     "12 columns became 3" in file.read_text()
+    True
+    """
+    if not isinstance(summary, Summary):
+        raise TypeError(
+            f"summary must be a Summary, got {type(summary).__name__}: write "
+            "coterie.study(X, y).summary, or coterie.summarise(reducer, X, y)."
+        )
+    write_whole(path, report_html(summary))
+
+
+def _asset(name: str) -> str:
+    return (files("coterie.report.inspection") / name).read_text(encoding="ascii")
+
+
+def _policy(style: str, script: str) -> str:
+    return (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode("ascii")).digest()).decode("ascii")
+    return f"'sha256-{digest}'"
+
+
+def _embedded(summary: Summary) -> str:
+    """The summary as JSON in which no character can end the element around it."""
+    text = json.dumps(plain_record(summary), allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _absent(summary: Summary) -> list[str]:
+    """Sections of which the summary says nothing."""
+    placed = summary.spectrum is not None or summary.map is not None
+    held = any(group.stability is not None for group in summary.groups)
+    present = {
+        "path": summary.path is not None,
+        "places": summary.path is None and placed,
+        "correlation": summary.correlation is not None and bool(summary.correlation.thousandths),
+        "stability": held or summary.agreement is not None,
+        "scores": bool(summary.scores),
+        "groups": bool(summary.groups),
+        "features": bool(summary.features),
+    }
+    return [name for name, is_there in present.items() if not is_there]
+
+
+def _without(page: str, sections: list[str]) -> str:
+    for name in sections:
+        page = re.sub(rf'<section id="{name}".*?</section>\n', "", page, flags=re.DOTALL)
+        page = re.sub(rf'<li[^>]*><a href="#{name}">.*?</li>\n', "", page)
+    return page
+
+
+def _static(summary: Summary) -> dict[str, str]:
+    """What the page says without scripts, by its place in the template."""
+    return {
+        "title": escaped(
+            f"{summary.title}: {became(summary)}" if summary.title else became(summary)
+        ),
+        "name": isolated(summary.title) if summary.title else "Feature aggregation",
+        "answer": _strong_numbers(escaped(answer(summary))),
+        "detail": escaped(scores_sentence(summary) or no_score_sentence(summary)),
+        "scores": scores_table(summary),
+        "groups": groups_table(summary),
+        "path": path_table(summary),
+        "stability": stability_table(summary),
+        "agreement": escaped(agreement_sentence(summary)),
+        "facts": facts_list(summary),
+        "notes": notes_list(summary),
+    }
+
+
+def _strong_numbers(sentence: str) -> str:
+    """Numbers in bold, and none on another line than its verb."""
+    sentence = re.sub(r"became [\d,]+\W", r'<span class="whole">\g<0></span>', sentence)
+    return re.sub(r"(?<![&#\w])\d[\d,.]*\d|(?<![&#\w])\d", r"<strong>\g<0></strong>", sentence)

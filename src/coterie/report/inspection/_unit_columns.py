@@ -1,0 +1,142 @@
+"""Columns of mean 0 and variance 1, to be summed and multiplied."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from coterie._core.values import FloatArray, IntArray, is_sparse
+
+# Of the mean: a deviation that is rounding.
+NEGLIGIBLE = 1e-12
+
+
+class UnitColumns(NamedTuple):
+    """Columns of mean 0 and variance 1, never formed: sums of them are products of X.
+
+    Parameters
+    ----------
+    columns : array of shape (n_samples, n_features), gaps filled with the means
+    mean, spread : ndarray of shape (n_features,)
+        A constant feature has spread infinity, so that it is 0 everywhere.
+    share : ndarray of shape (n_samples,)
+        Share of the weight of all rows that each has.
+    seen : ndarray of shape (n_samples, n_features) or None
+        Where there is a value; None for everywhere.
+    variance : ndarray of shape (n_features,)
+        Of what is standardised, over all rows: 1, or 0 for a constant, less where there are gaps.
+    """
+
+    columns: Any
+    mean: FloatArray
+    spread: FloatArray
+    share: FloatArray
+    seen: Any
+    variance: FloatArray
+
+    @classmethod
+    def of(cls, columns: Any, weights: Any = None) -> UnitColumns:
+        """Standardise columns by the rows that have a value."""
+        n_samples = columns.shape[0]
+        share = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
+        share = share / share.sum()
+        seen = None
+        if not is_sparse(columns) and np.isnan(columns).any():
+            seen = ~np.isnan(columns)
+        total = np.ones(columns.shape[1]) if seen is None else share @ seen
+        mean = (share @ (columns if seen is None else np.where(seen, columns, 0.0))) / total
+        filled = columns if seen is None else np.where(seen, columns, mean)
+        deviation = _deviation(filled, mean, share) / np.sqrt(total)
+        is_constant = deviation <= NEGLIGIBLE * np.abs(mean)
+        spread = np.where(is_constant, np.inf, deviation)
+        return cls(filled, mean, spread, share, seen, total * ~is_constant)
+
+    def sums(self, parts: Any) -> FloatArray:
+        """Sums over features with these weights, of shape (n_samples, n_parts), rows by share.
+
+        Parameters
+        ----------
+        parts : sparse array of shape (n_features, n_parts)
+        """
+        scaled = sparse.diags_array(1 / self.spread) @ parts
+        values = self.columns @ scaled - (self.mean @ scaled)
+        return np.sqrt(self.share)[:, None] * np.asarray(values)
+
+    def seen_together(self, parts: Any) -> Any:
+        """For two parts, the share of rows that two different features of them have, on average.
+
+        Of shape (n_parts, n_parts), NaN between a single feature and itself; 1 without gaps.
+        """
+        if self.seen is None:
+            return 1.0
+        sizes = np.asarray(abs(parts).sum(axis=0))
+        counts = np.sqrt(self.share)[:, None] * (self.seen @ abs(parts))
+        together, pairs = counts.T @ counts, np.outer(sizes, sizes)
+        np.fill_diagonal(together, np.diagonal(together) - (self.share @ self.seen) @ abs(parts))
+        np.fill_diagonal(pairs, sizes * (sizes - 1))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return together / pairs
+
+    def mean_correlations(self, parts: Any) -> FloatArray:
+        """Mean correlation of a feature of one part with one of another, pairs of two features.
+
+        Of shape (n_parts, n_parts); 1 between a single feature and itself, 0 for a constant.
+        """
+        sizes = np.asarray(abs(parts).sum(axis=0))
+        sums = self.sums(parts)
+        pairs = np.outer(sizes, sizes)
+        # Each feature's product with itself is no pair.
+        own = (parts**2).T @ self.variance
+        together = sums.T @ sums
+        np.fill_diagonal(together, np.diagonal(together) - own)
+        np.fill_diagonal(pairs, sizes * (sizes - 1))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = together / pairs / self.seen_together(parts)
+        np.fill_diagonal(means, np.where(sizes > 1, np.diagonal(means), own > 0))
+        return np.nan_to_num(means.clip(-1, 1))
+
+
+def _deviation(columns: Any, mean: FloatArray, share: FloatArray) -> FloatArray:
+    """Root of the mean square of what columns are from their mean."""
+    if is_sparse(columns):
+        return np.sqrt((share @ columns.multiply(columns) - mean**2).clip(0))
+    away = columns - mean
+    # Large numbers would overflow when squared.
+    largest = np.abs(away).max(axis=0)
+    largest = np.where(largest > 0, largest, 1.0)
+    away /= largest
+    return largest * np.sqrt(share @ away**2)
+
+
+def share_of_both(one: UnitColumns, left: IntArray, other: UnitColumns, right: IntArray) -> Any:
+    """Share of rows that have a value of a left feature and of its right one; 1 without gaps."""
+    if one.seen is None and other.seen is None:
+        return 1.0
+    masks = [
+        np.ones((len(one.share), len(places)), dtype=bool)
+        if table.seen is None
+        else table.seen[:, places]
+        for table, places in ((one, left), (other, right))
+    ]
+    return one.share @ (masks[0] & masks[1])
+
+
+def membership(labels: IntArray, signs: FloatArray | None = None) -> Any:
+    """Sparse matrix of shape (n_features, n_parts): which feature is in which part."""
+    n = len(labels)
+    values = np.ones(n) if signs is None else np.asarray(signs, dtype=np.float64)
+    return sparse.csr_array((values, (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))
+
+
+def chosen(members: IntArray, n_features: int) -> Any:
+    """Sparse matrix of shape (n_features, n_members) that picks some features."""
+    shape = (n_features, len(members))
+    return sparse.csr_array((np.ones(len(members)), (members, np.arange(len(members)))), shape)
+
+
+def members_of(labels: IntArray) -> list[IntArray]:
+    """The members of each group, in order."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.searchsorted(labels[order], np.arange(1, labels.max() + 1)))

@@ -1,0 +1,7 @@
+"""The whole job, and the same beside rivals: rows are held out, models scored, answers told."""
+
+from coterie.report.studies._compare import Comparison, compare
+from coterie.report.studies._study import Study, study
+from coterie.report.studies._tasks import FAMILY_OF, Task, reducer_for, task_of
+
+__all__ = ["FAMILY_OF", "Comparison", "Study", "Task", "compare", "reducer_for", "study", "task_of"]

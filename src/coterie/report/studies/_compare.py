@@ -1,0 +1,169 @@
+"""Reducers beside their rivals, on the same held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from coterie._data.progress import Tell, followed
+from coterie._model_selection.tuning import metric_of, plain_model
+from coterie.report.inspection import ALL, Score
+from coterie.report.studies._rivals import RIVALS, Rival
+from coterie.report.studies._rows import Rows, folds
+from coterie.report.studies._scores import Scored, learned, score_behind, score_of
+from coterie.report.studies._tasks import TaskName, is_blind_to_classes, settled
+
+# Numbers of columns that a rival may choose from.
+SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
+# Folds on which it chooses.
+INNER_FOLDS = 3
+OURS = "coterie"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What each way to columns was worth on held-out rows.
+
+    Parameters
+    ----------
+    task, metric : str
+    scores : list of Score
+        Means over the folds, ours first, the others from high to low.
+    fold_scores : dict of lists of float
+        By name, the score on each fold.
+    """
+
+    task: str
+    metric: str
+    scores: list[Score]
+    fold_scores: dict[str, list[float]]
+
+    def beside(self, name: str) -> tuple[float, float]:
+        """How much more than `name` we have on the same folds: mean, and its standard error."""
+        gains = np.subtract(self.fold_scores[OURS], self.fold_scores[name])
+        return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains)))
+
+
+def compare(
+    X: Any,
+    y: Any,
+    *,
+    estimator: Any = None,
+    task: TaskName | None = None,
+    cv: int = 5,
+    by_time: bool = False,
+    sample_weight: Any = None,
+    random_state: int = 0,
+    progress: bool | Tell = False,
+) -> Comparison:
+    """A reducer beside PCA, PLS, FeatureAgglomeration, SelectKBest and all columns.
+
+    Each learns from the training rows of a fold and is scored on the others, with the same plain
+    model behind. The rivals choose their number of columns on three folds within the training
+    rows; the reducer is as it is given.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    estimator : reducer or None, default=None
+        None: NonLinCFA for regression, GenLinCFA for classes and counts, with their defaults.
+    task : {"regression", "classes", "counts"} or None, default=None
+        None: by the values of y.
+    cv : int, default=5
+        Number of folds.
+    by_time : bool, default=False
+        Whether rows are learned from only before those that are tested.
+    sample_weight : array-like of shape (n_samples,), optional
+        For the reducer, the models and the scores. The rivals' columns do not know weights.
+    random_state : int, default=0
+        For the folds.
+    progress : bool or callable, default=False
+        Whether to show a bar; a function is called with the numbers done and of all.
+
+    Returns
+    -------
+    Comparison
+        ``scores`` with ``name``, ``n_columns``, ``score`` and ``std_error``; ``fold_scores``.
+
+    Examples
+    --------
+    >>> import coterie
+    >>> X, y, _ = coterie.datasets.make_groups(200, 12, 3, noise=3.0, random_state=0)
+    >>> result = coterie.compare(X, y)
+    >>> result.metric, [score.name for score in result.scores][0]
+    ('R2', 'coterie')
+    """
+    rows = Rows.given(X, y, sample_weight)
+    if rows.y.ndim > 1:
+        raise ValueError("y must be one target: compare them one by one.")
+    task, reducer = settled(task, rows.y, estimator)
+    rows = rows.named() if is_blind_to_classes(task, reducer) else rows
+    rows = rows.in_numbers() if task == "regression" else rows
+    rivals = [rival for rival in RIVALS if task in rival.tasks]
+    _check_folds(cv, len(rows))
+    splitting: dict[str, Any] = {
+        "classes": task == "classes",
+        "by_time": by_time,
+        "seed": random_state,
+    }
+    splits = folds(rows.y, cv, **splitting)
+    steps = _each(rows, splits, reducer, rivals, splitting)
+    total = len(splits) * (2 + len(rivals))
+    found = list(followed(progress, total, "fits")(steps))
+    metric = metric_of(plain_model(reducer, rows.X, rows.y))
+    return _joined(task, metric, found, [OURS, ALL, *(rival.name for rival in rivals)])
+
+
+def _check_folds(cv: Any, n_rows: int) -> None:
+    if not isinstance(cv, Integral) or isinstance(cv, bool):
+        raise TypeError(f"cv must be a number of folds, got {cv!r}.")
+    if not 2 <= int(cv) <= n_rows // 2:
+        raise ValueError(
+            f"cv must be from 2 to {n_rows // 2}, so that a fold of {n_rows} rows has two or more, "
+            f"got {cv}."
+        )
+
+
+def _each(
+    rows: Rows, splits: Any, reducer: Any, rivals: Sequence[Rival], splitting: Any
+) -> Iterator[tuple[str, int, Scored]]:
+    """Name, number of columns and score of each way on each fold."""
+    for train, test in ((rows.of(train), rows.of(test)) for train, test in splits):
+        fitted = learned(reducer, train)
+        yield OURS, fitted.n_groups_, score_of(fitted, train, test)
+        yield ALL, train.X.shape[1], score_behind([], reducer, train, test)
+        for rival in rivals:
+            size = _chosen(rival, reducer, train, splitting)
+            yield rival.name, size, score_behind(rival.steps(size), reducer, train, test)
+
+
+def _chosen(rival: Rival, reducer: Any, train: Rows, splitting: Any) -> int:
+    """The number of columns with the best mean score on folds of the training rows."""
+    splits = folds(train.y, INNER_FOLDS, **splitting)
+    most = min(train.X.shape[1], min(len(rows) for rows, _ in splits) - 1)
+    sizes = [size for size in SIZES if size <= most] or [1]
+    parts = [(train.of(rows), train.of(others)) for rows, others in splits]
+    means = [
+        np.mean([score_behind(rival.steps(size), reducer, *part).score for part in parts])
+        for size in sizes
+    ]
+    # A score that is not defined, as R2 of one row, is worse than any other.
+    return sizes[int(np.argmax(np.nan_to_num(means, nan=-np.inf)))]
+
+
+def _joined(task: str, metric: str, found: list[Any], names: list[str]) -> Comparison:
+    scores, by_fold = [], {}
+    for name in names:
+        sizes, scored = zip(*(one[1:] for one in found if one[0] == name), strict=True)
+        values = by_fold[name] = [one.score for one in scored]
+        error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
+        note = "; ".join(sorted({one.note for one in scored if one.note}))
+        scores.append(Score(name, float(np.mean(sizes)), float(np.mean(values)), error, note))
+    ours, *others = scores
+    others.sort(key=lambda score: -score.score)
+    return Comparison(task, metric, [ours, *others], by_fold)

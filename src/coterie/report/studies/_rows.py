@@ -1,0 +1,102 @@
+"""Rows with their targets and weights, and which of them are held out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing, check_consistent_length
+
+from coterie._core.values import IntArray, is_sparse
+from coterie.estimators._elsewhere import check_rows_here
+from coterie.estimators._rows import checked_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Features, targets and weights of some rows."""
+
+    X: Any
+    y: Any
+    weights: Any = None
+
+    @classmethod
+    def given(cls, X: Any, y: Any, weights: Any) -> Rows:
+        """Rows as a user gave them."""
+        check_rows_here(X, "Some rows are held out")
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if is_sparse(X) or len(X.shape) != 2:
+            kind = "a sparse array" if is_sparse(X) else f"shape {X.shape}"
+            raise ValueError(f"X must be a dense table of rows and columns, got {kind}.")
+        check_consistent_length(X, y)
+        return cls(X, np.asarray(y), checked_weights(weights, X.shape[0]))
+
+    def named(self) -> Rows:
+        """The same with classes that are text, which models cannot take for numbers."""
+        return replace(self, y=self.y.astype(str))
+
+    def in_numbers(self) -> Rows:
+        """The same with whole numbers as floats, which nobody takes for classes."""
+        return replace(self, y=self.y.astype(np.float64)) if self.y.dtype.kind in "biu" else self
+
+    def of(self, rows: IntArray) -> Rows:
+        """Some of these rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return Rows(_safe_indexing(self.X, rows), self.y[rows], weights)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+def held_out(
+    y: Any, share: float, *, classes: bool, last: bool, seed: int
+) -> tuple[IntArray, IntArray]:
+    """Rows to learn from and rows to be tested on.
+
+    Parameters
+    ----------
+    share : float
+        Share of the rows that are tested.
+    classes : bool
+        Whether both parts have about the same share of each class.
+    last : bool
+        Whether the last rows are tested, and not a random choice.
+    """
+    from sklearn.model_selection import train_test_split
+
+    rows = np.arange(len(y))
+    if last:
+        first = len(y) - max(1, round(share * len(y)))
+        return rows[:first], rows[first:]
+    labels = y if classes and _can_be_shared(y, share) else None
+    train, test = train_test_split(rows, test_size=share, random_state=seed, stratify=labels)
+    return np.sort(train), np.sort(test)
+
+
+def _can_be_shared(y: Any, share: float) -> bool:
+    """Whether each class has a row for both parts, and both parts a row for each class."""
+    if np.ndim(y) > 1:
+        return False
+    counts = np.unique(y, return_counts=True)[1]
+    smaller = min(share, 1 - share) * len(y)
+    return bool(counts.min() >= 2 and smaller >= len(counts))
+
+
+def folds(
+    y: Any, n_folds: int, *, classes: bool, by_time: bool, seed: int
+) -> list[tuple[IntArray, IntArray]]:
+    """Pairs of rows to learn from and rows to be tested on, each row tested once.
+
+    By time, rows are learned from before those that are tested, and the first ones never are.
+    """
+    from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
+
+    rows = np.zeros((len(y), 1))
+    if by_time:
+        return list(TimeSeriesSplit(n_folds).split(rows))
+    enough = classes and np.ndim(y) == 1 and np.unique(y, return_counts=True)[1].min() >= n_folds
+    splitter = StratifiedKFold if enough else KFold
+    return list(
+        splitter(n_folds, shuffle=True, random_state=seed).split(rows, y if enough else None)
+    )

@@ -1,0 +1,264 @@
+"""The whole job: split, fit, score beside others, and tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from coterie._core.values import IntArray
+from coterie._data.progress import Tell
+from coterie._model_selection.resampling import Stability, stability
+from coterie._model_selection.tuning import TolerancePath, metric_of, plain_model, tolerance_path
+from coterie.estimators import GenLinCFA, NonLinCFA
+from coterie.report.inspection import ALL, Score, Summary, summarise
+from coterie.report.studies._compare import OURS
+from coterie.report.studies._rivals import PCA
+from coterie.report.studies._rows import Rows, folds, held_out
+from coterie.report.studies._scores import learned, quiet, score_behind, score_of
+from coterie.report.studies._tasks import TaskName, is_blind_to_classes, settled
+
+# Told what is done, how much of it, and of how much.
+Say = Callable[[str, int, int], None]
+# Folds of fewer rows have no R2, and training sets of fewer no noise to tell.
+FEWEST_IN_FOLD = 4
+# Beyond so many features, or numbers in the table, the path takes fewer and larger steps.
+MANY_FEATURES, MANY_NUMBERS = 1_000, 300_000
+
+
+@dataclass(frozen=True)
+class Study:
+    """A fitted reducer, and what there is to tell about it.
+
+    Parameters
+    ----------
+    reducer : reducer
+        Fitted to the training rows.
+    summary : Summary
+    """
+
+    reducer: Any
+    summary: Summary
+
+
+def study(
+    X: Any,
+    y: Any,
+    *,
+    estimator: Any = None,
+    task: TaskName | None = None,
+    test_share: float = 0.25,
+    by_time: bool = False,
+    test_last: bool = False,
+    sample_weight: Any = None,
+    path: bool = True,
+    n_resamples: int = 0,
+    random_state: int = 0,
+    positions: Any = None,
+    coordinates: Any = None,
+    title: str = "",
+    targets: Sequence[str] = ("target",),
+    notes: Sequence[str] = (),
+    progress: Say | None = None,
+) -> Study:
+    """Split, fit, score on held-out rows beside all columns and PCA, and summarise.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+    estimator : reducer or None, default=None
+        None: NonLinCFA for regression, GenLinCFA for classes and counts, with their defaults.
+    task : {"regression", "classes", "counts"} or None, default=None
+        None: what the estimator is made for, and without one by the values of y. Numbers that are
+        classes become text for a reducer without a family.
+    test_share : float, default=0.25
+        Share of the rows that are held out. 0: all rows are learned from, and nothing is scored.
+    by_time : bool, default=False
+        Whether rows are in order of time: the last ones are held out, and on the path too rows are
+        learned from before those that are tested.
+    test_last : bool, default=False
+        Whether the last rows are held out, and not a random choice, as some published splits want
+        it, though rows have no order otherwise.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts, for the reducer, the models and the scores. PCA and what
+        fills gaps for it do not know weights.
+    path : bool, default=True
+        Whether to find what other tolerances lead to. Reducers without a tolerance have none, those
+        with "CV" in their name bring their own, and a dozen rows may be too few.
+    n_resamples : int, default=0
+        From how many random halves of the training rows the groups are learned again; 0: none.
+    random_state : int, default=0
+    positions, coordinates, title, targets, notes
+        As in `summarise`.
+    progress : callable or None, default=None
+        Called with what is done, how much of it, and of how much.
+
+    Returns
+    -------
+    Study
+        ``reducer``, fitted to the training rows, and ``summary``.
+
+    Examples
+    --------
+    >>> import coterie
+    >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> study = coterie.study(X, y)
+    >>> [(score.name, score.n_columns) for score in study.summary.scores]
+    [('coterie', 3.0), ('all columns', 12.0), ('PCA', 3.0)]
+    """
+    say = progress or _nothing
+    rows = Rows.given(X, y, sample_weight)
+    task, reducer = settled(task, rows.y, estimator)
+    rows = rows.named() if is_blind_to_classes(task, reducer) else rows
+    rows = rows.in_numbers() if task == "regression" else rows
+    train, test = _parts(rows, test_share, task, by_time or test_last, random_state)
+    say("fit", 0, 1)
+    fitted = learned(reducer, train)
+    say("fit", 1, 1)
+    splitting = {"classes": task == "classes", "by_time": by_time, "seed": random_state}
+    scores = _scores(fitted, reducer, train, test, say) if test else []
+    curve = _path(reducer, train, splitting, partial(say, "path")) if path else None
+    held = _held(reducer, train, n_resamples, random_state, partial(say, "stability"))
+    with quiet():
+        summary = summarise(
+            fitted,
+            train.X,
+            train.y,
+            sample_weight=train.weights,
+            scores=scores,
+            metric=metric_of(plain_model(reducer, train.X, train.y)),
+            path=curve,
+            stability=held,
+            positions=positions,
+            coordinates=coordinates,
+            title=title,
+            task=task,
+            targets=targets,
+            n_test_rows=len(test) if test else None,
+            notes=[
+                *notes,
+                *_split_note(test, by_time or test_last, random_state),
+                *_class_note(test if task == "classes" else None),
+            ],
+        )
+    return Study(fitted, summary)
+
+
+def _held(reducer: Any, train: Rows, n_resamples: int, seed: int, tell: Tell) -> Stability | None:
+    """How often groups hold when rows are drawn anew, if that is asked for."""
+    if n_resamples == 0:
+        return None
+    return stability(
+        train.X,
+        train.y,
+        estimator=reducer,
+        n_resamples=n_resamples,
+        sample_weight=train.weights,
+        random_state=seed,
+        progress=tell,
+    )
+
+
+def _split_note(test: Rows | None, last: bool, seed: int) -> list[str]:
+    """How rows were held out."""
+    if test is None:
+        return []
+    if last:
+        return ["The held-out rows are the last ones."]
+    drawn = f"The held-out rows were drawn at random (seed {seed})"
+    return [f"{drawn}: of rows that follow each other in time, some are in both parts."]
+
+
+def _class_note(test: Rows | None) -> list[str]:
+    """What a guess is worth."""
+    if test is None or test.y.ndim > 1:
+        return []
+    shares = np.unique(test.y, return_counts=True)[1] / len(test)
+    return [f"Always guessing the largest class would have an accuracy of {shares.max():.3f}."]
+
+
+def _nothing(what: str, done: int, total: int) -> None:
+    """Say nothing."""
+
+
+def _parts(
+    rows: Rows, share: float, task: TaskName, last: bool, seed: int
+) -> tuple[Rows, Rows | None]:
+    """Training rows, and held-out rows if there are any."""
+    if not isinstance(share, Real) or not 0 <= share < 1:
+        raise ValueError(f"test_share must be 0 or more and less than 1, got {share!r}.")
+    if share == 0:
+        return rows, None
+    train, test = held_out(rows.y, share, classes=task == "classes", last=last, seed=seed)
+    if len(test) < 2 or len(train) < 2:
+        raise ValueError(
+            f"test_share={share!r} of {len(rows)} rows leaves {len(train)} to learn from and "
+            f"{len(test)} to be tested on; both need 2 or more. Give more rows, or test_share=0."
+        )
+    return rows.of(train), rows.of(test)
+
+
+def _scores(fitted: Any, reducer: Any, train: Rows, test: Rows, say: Say) -> list[Score]:
+    """Ours, all columns, and PCA of as many columns as ours."""
+    n_features = train.X.shape[1]
+    size = min(fitted.n_groups_, n_features, len(train) - 1)
+    ways = {
+        OURS: (fitted.n_groups_, partial(score_of, fitted)),
+        ALL: (n_features, partial(score_behind, [], reducer)),
+        PCA.name: (size, partial(score_behind, PCA.steps(size), reducer)),
+    }
+    scores = []
+    for done, (name, (n_columns, scored)) in enumerate(ways.items()):
+        say("scores", done, len(ways))
+        value = scored(train, test)
+        scores.append(Score(name, float(n_columns), value.score, note=value.note))
+    say("scores", len(ways), len(ways))
+    return scores
+
+
+def _path(reducer: Any, train: Rows, splitting: dict[str, Any], tell: Tell) -> TolerancePath | None:
+    """What other tolerances lead to, for reducers that have one."""
+    if not isinstance(reducer, NonLinCFA | GenLinCFA) or reducer.n_groups is not None:
+        return None
+    n_rows, n_features = train.X.shape
+    is_large = n_features > MANY_FEATURES or n_rows * n_features > MANY_NUMBERS
+    splits = _splits(reducer, train, 3 if is_large else 5, splitting)
+    if splits is None:
+        return None
+    with quiet():
+        return tolerance_path(
+            train.X,
+            train.y,
+            estimator=reducer,
+            n_tolerances=12 if is_large else 30,
+            cv=splits,
+            sample_weight=train.weights,
+            progress=tell,
+        )
+
+
+def _splits(
+    reducer: Any, train: Rows, most: int, splitting: dict[str, Any]
+) -> list[tuple[IntArray, IntArray]] | None:
+    """As many folds as leave enough rows to learn from; None if not even two do."""
+    enough = _enough(reducer)
+    for n_folds in range(min(most, len(train) // FEWEST_IN_FOLD), 1, -1):
+        splits = folds(train.y, n_folds, **splitting)
+        if min(len(rows) for rows, _ in splits) >= enough:
+            return splits
+    return None
+
+
+def _enough(reducer: Any) -> int:
+    """Rows from which a reducer can learn for a tolerance that is a number."""
+    if not isinstance(reducer, NonLinCFA):
+        return 1
+    own = clone(reducer).set_params(tolerance=0.0)._cv()
+    # An R2 needs two rows in one of its own folds.
+    return int(own) + 1 if isinstance(own, Integral) else 1

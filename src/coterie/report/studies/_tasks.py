@@ -1,0 +1,133 @@
+"""What kind of target this is."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
+from coterie.estimators._checks import checked_word
+from coterie.estimators._targets import look_like_classes
+from coterie.report.inspection import check_reducer
+
+TaskName = Literal["regression", "classes", "counts"]
+FAMILY_OF: dict[TaskName, str] = {
+    "regression": "gaussian",
+    "classes": "bernoulli",
+    "counts": "poisson",
+}
+TASK_OF: dict[str, TaskName] = {
+    "bernoulli": "classes",
+    "poisson": "counts",
+    "negative_binomial": "counts",
+}
+# For larger counts least squares does as well, and percentages are no counts.
+SMALL_COUNT = 20
+
+
+class Task(NamedTuple):
+    """What is asked of the target, and what told so."""
+
+    name: TaskName
+    reason: str
+
+
+def task_of(y: Any) -> Task:
+    """Regression, classes or counts, by the values of the target.
+
+    Text and two values are classes; so are a few whole numbers in a row from 0 or 1, none of them
+    rare. Other whole numbers that begin at 0 and are mostly small are counts. All else is
+    regression.
+
+    Examples
+    --------
+    >>> task_of(["sweet", "sour", "sweet"])
+    Task(name='classes', reason='text')
+    >>> task_of([0.5, 1.5, 1.0]).name
+    'regression'
+    >>> task_of([0, 3, 1, 12, 0, 2]).name
+    'counts'
+    """
+    target = _values(y)
+    if target.dtype.kind not in "iuf":
+        return Task("classes", "true or false" if target.dtype.kind == "b" else "text")
+    values = np.unique(target)
+    if len(values) == 2:
+        return Task("classes", "two values")
+    if target.ndim > 1 or (values != np.round(values)).any() or values[0] < 0:
+        return Task("regression", "numbers")
+    if look_like_classes(target):
+        return Task("classes", f"{len(values)} whole numbers, from {values[0]:g}, none rare")
+    if values[0] > 0:
+        return Task("regression", "whole numbers without 0")
+    if np.median(target) > SMALL_COUNT:
+        return Task("regression", "whole numbers, most of them large")
+    return Task("counts", "whole numbers from 0")
+
+
+def _values(y: Any) -> NDArray[Any]:
+    """The target as an array; numbers that came as objects as floats."""
+    target = np.asarray(y)
+    if target.size == 0:
+        raise ValueError("y is empty: there is nothing to learn.")
+    if target.dtype.kind in "mMc":
+        raise ValueError(f"y must be numbers, text or true and false, got {target.dtype}.")
+    if target.dtype.kind == "O" and all(isinstance(one, Real) for one in target.ravel()):
+        is_truth = all(isinstance(one, bool | np.bool_) for one in target.ravel())
+        target = target.astype(bool if is_truth else np.float64)
+    if target.dtype.kind == "f" and not np.isfinite(target).all():
+        raise ValueError("y has NaN or infinity.")
+    return target
+
+
+def reducer_for(task: TaskName, **parameters: Any) -> Any:
+    """The reducer that a task calls for."""
+    if task == "regression":
+        return NonLinCFA(**parameters)
+    return GenLinCFA(family=FAMILY_OF[task], **parameters)
+
+
+def settled(task: str | None, y: Any, estimator: Any) -> tuple[TaskName, Any]:
+    """The task and the reducer, each told by the other where it is not given.
+
+    Raises
+    ------
+    ValueError
+        Where they contradict each other.
+    """
+    if task is not None:
+        checked_word("task", task, FAMILY_OF, " or None")
+    if estimator is None:
+        found = task_of(y).name if task is None else task
+        return found, reducer_for(found)  # type: ignore[arg-type, return-value]
+    check_reducer(estimator, "estimator")
+    meant = _task_of_reducer(estimator, y)
+    if task is None:
+        return meant, estimator
+    can_choose = not hasattr(estimator, "family") and not isinstance(estimator, LinCFA)
+    if (task == "classes") != (meant == "classes") and not can_choose:
+        raise ValueError(
+            f"task={task!r} and estimator={estimator!r} contradict each other: for classes use "
+            "GenLinCFA(family='bernoulli')."
+        )
+    return task, estimator  # type: ignore[return-value]
+
+
+def _task_of_reducer(reducer: Any, y: Any) -> TaskName:
+    """The task that a reducer is made for."""
+    family = getattr(reducer, "family", None)
+    if family is not None:
+        name = family if isinstance(family, str) else family.name.partition("(")[0]
+        return TASK_OF.get(name, "regression")
+    found = task_of(y)
+    if isinstance(reducer, MutualCFA) or found.reason in ("text", "true or false"):
+        return found.name
+    return "regression"
+
+
+def is_blind_to_classes(task: TaskName, reducer: Any) -> bool:
+    """Whether the reducer has no family that tells the model behind it of classes."""
+    return task == "classes" and not hasattr(reducer, "family")

@@ -1,5 +1,0 @@
-"""Where batches come from: files, streams and arrays become moments, chunk by chunk."""
-
-from coterie.sources._from import moments_from
-
-__all__ = ["moments_from"]

@@ -1,7 +1,0 @@
-"""The whole job, and the same beside rivals: rows are held out, models scored, answers told."""
-
-from coterie.studies._compare import Comparison, compare
-from coterie.studies._study import Study, study
-from coterie.studies._tasks import FAMILY_OF, Task, reducer_for, task_of
-
-__all__ = ["FAMILY_OF", "Comparison", "Study", "Task", "compare", "reducer_for", "study", "task_of"]

@@ -1,0 +1,375 @@
+"""Work that stops goes on, with the same rows or not at all."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie import Moments, NonLinCFA, moments_from
+from coterie._data.sources._tally import Tally
+from coterie.datasets import make_groups
+
+N, NAMES = 2500, [f"c{i}" for i in range(6)]
+
+
+class StopError(Exception):
+    """Something that happens on the way."""
+
+
+def stopping(after):
+    """A function that stops the work when so many chunks are done."""
+
+    def tell(done, _):
+        if done > after:
+            raise StopError
+
+    return tell
+
+
+@pytest.fixture(scope="module")
+def frame():
+    X, y, _ = make_groups(N, 6, 2, noise=2.0, random_state=0)
+    frame = pd.DataFrame(X, columns=NAMES).assign(y=y, z=-y, w=1.0 + np.arange(N) % 2)
+    return frame.assign(fold=np.arange(N) % 5)
+
+
+@pytest.fixture
+def folder(frame, tmp_path):
+    place = tmp_path / "rows"
+    place.mkdir()
+    for number in range(5):
+        part = frame.iloc[500 * number : 500 * number + 500]
+        part.to_parquet(place / f"{number}.parquet", row_group_size=150, index=False)
+    return place
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "moments.npz"
+
+
+def numpy_file(frame, folder):
+    np.save(folder.parent / "X.npy", frame[NAMES].to_numpy())
+    return folder.parent / "X.npy"
+
+
+def batches(frame, size=500):
+    return (frame.iloc[start : start + size] for start in range(0, N, size))
+
+
+NAMED = {"target": "y", "columns": NAMES}
+SOURCES = {
+    "folder": lambda frame, folder: (folder, {**NAMED, "folds": 5}),
+    "npy": lambda frame, folder: (
+        numpy_file(frame, folder),
+        {"y": frame["y"], "folds": 5, "weights": frame["w"]},
+    ),
+    "pandas": lambda frame, folder: (frame, {**NAMED, "weights": "w", "folds": "fold"}),
+    "arrow": lambda frame, folder: (pa.Table.from_pandas(frame), {**NAMED, "folds": 5}),
+    "stream": lambda frame, folder: (
+        pa.RecordBatchReader.from_stream(pa.Table.from_pandas(frame)),
+        {**NAMED, "weights": "w"},
+    ),
+    "dataset": lambda frame, folder: (ds.dataset(folder), {**NAMED, "folds": "fold"}),
+    "batches": lambda frame, folder: (batches(frame), {**NAMED, "folds": lambda rows: rows % 3}),
+    "text": lambda frame, folder: (
+        frame[NAMES].to_numpy(),
+        {"y": np.where(frame["y"] > 0, "much", "little")},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_work_goes_on_where_it_stopped(frame, folder, path, kind):
+    source, options = SOURCES[kind](frame, folder)
+    size = {} if kind == "batches" else {"chunk_rows": 400}
+    with pytest.raises(StopError):
+        moments_from(source, **options, **size, checkpoint=path, progress=stopping(3))
+    half = Moments.load(path)
+    assert half.n_samples_ == (1500 if kind == "batches" else 1200)
+    source, _ = SOURCES[kind](frame, folder)
+    # Chunks may be of another size.
+    size = {} if kind == "batches" else {"chunk_rows": 170}
+    moments = moments_from(source, **options, **size, checkpoint=path)
+    source, _ = SOURCES[kind](frame, folder)
+    whole = moments_from(source, **options)
+    assert (moments.n_samples_, moments.n_folds) == (N, whole.n_folds)
+    np.testing.assert_allclose(moments.scatter(), whole.scatter(), rtol=1e-9)
+    reducer = NonLinCFA(n_groups=3)
+    labels = [reducer.fit_moments(each).labels_.tolist() for each in (moments, whole)]
+    assert labels[0] == labels[1]
+    assert repr(Moments.load(path)) == repr(moments)
+    assert [each.name for each in path.parent.glob("*.part")] == []
+
+
+def test_files_that_did_not_change_are_not_read_again(frame, folder, path):
+    told = []
+    options = {**NAMED, "chunk_rows": 300, "checkpoint": path}
+    with pytest.raises(StopError):
+        moments_from(folder, **options, progress=stopping(6))
+    # Of 1,800 rows the last are in the file number 3: what comes later may change.
+    os.utime(folder / "4.parquet", ns=(0, 0))
+    moments_from(folder, **options, progress=lambda *n: told.append(n))
+    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    for name, n_chunks in [("0.parquet", 9), ("", 0), ("4.parquet", 9), ("", 0)]:
+        if name:
+            (folder / name).touch()
+        told.clear()
+        moments = moments_from(folder, **options, progress=lambda *n: told.append(n))
+        assert told[-1] == (n_chunks, n_chunks)
+        assert moments.n_samples_ == N
+
+
+CHANGES = {
+    "columns": ({"columns": NAMES[:5]}, "columns is .* there"),
+    "order of columns": ({"columns": NAMES[::-1]}, "columns is .* there"),
+    "target": ({"target": "z"}, r"target is \['y'\] there, \['z'\] here"),
+    "several targets": ({"target": ["y", "z"]}, r"target is \['y'\] there"),
+    "weights": ({"weights": "w"}, "weights is False there, 'w' here"),
+    "weights beside": ({"weights": np.ones(N)}, "weights is False there, True here"),
+    "number of folds": ({"folds": 4}, "folds has other values"),
+    "function for folds": ({"folds": lambda rows: rows % 5}, "folds has other values"),
+    "column for folds": ({"folds": "fold"}, "folds is True there, 'fold' here"),
+    "no folds": ({"folds": None}, "folds is True there, False here"),
+}
+
+
+@pytest.mark.parametrize("kind", ["folder", "pandas"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_checkpoint_of_something_else_is_refused(frame, folder, path, kind, change):
+    source = {"folder": folder, "pandas": frame}[kind]
+    options = {"target": "y", "columns": NAMES, "folds": 5, "checkpoint": path}
+    with pytest.raises(StopError):
+        moments_from(source, **options, chunk_rows=400, progress=stopping(2))
+    before = path.read_bytes()
+    changed, says = CHANGES[change]
+    with pytest.raises(ValueError, match=rf"moments.npz has counted other data .*{says}.*: remove"):
+        moments_from(source, **{**options, **changed})
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+@pytest.mark.parametrize("kind", ["folder", "npy", "pandas", "batches"])
+def test_a_checkpoint_of_other_rows_is_refused(frame, folder, path, kind, is_whole):
+    source, options = SOURCES[kind](frame, folder)
+    if is_whole:
+        moments_from(source, **options, checkpoint=path)
+    else:
+        size = {} if kind == "batches" else {"chunk_rows": 500}
+        with pytest.raises(StopError):
+            moments_from(source, **options, **size, checkpoint=path, progress=stopping(3))
+    other = frame.copy()
+    other.loc[700, "c2"] += 1e-9
+    other.iloc[500:1000].to_parquet(folder / "1.parquet", index=False)
+    source, options = SOURCES[kind](other, folder)
+    with pytest.raises(ValueError, match=r"counted other data than these \(X has other values"):
+        moments_from(source, **options, checkpoint=path)
+
+
+def test_other_numbers_beside_files_are_refused(frame, folder, path):
+    source, options = SOURCES["npy"](frame, folder)
+    moments_from(source, **options, checkpoint=path)
+    shuffled = frame["y"].to_numpy()[::-1]
+    for change in ({"y": shuffled}, {"weights": frame["w"] + 1}, {"folds": np.arange(N) % 5}):
+        name = next(iter(change))
+        with pytest.raises(ValueError, match=f"{name} has other values|n_expected"):
+            moments_from(source, **{**options, **change}, checkpoint=path)
+    assert moments_from(source, **options, checkpoint=path).n_samples_ == N
+
+
+def test_another_number_of_rows_is_refused(frame, folder, path):
+    moments_from(folder, **NAMED, checkpoint=path)
+    frame.iloc[:10].to_parquet(folder / "5.parquet", index=False)
+    with pytest.raises(ValueError, match="n_rows is 2500 there, 2510 here"):
+        moments_from(folder, **NAMED, checkpoint=path)
+
+
+def test_batches_must_be_cut_where_the_checkpoint_ends(frame, path):
+    with pytest.raises(StopError):
+        moments_from(batches(frame), **NAMED, checkpoint=path, progress=stopping(3))
+    with pytest.raises(ValueError, match="it ends at row 1,500, which is in the middle of a batch"):
+        moments_from(batches(frame, 400), **NAMED, checkpoint=path)
+    with pytest.raises(ValueError, match="the source ends after 1,000 rows"):
+        moments_from(batches(frame.iloc[:1000]), **NAMED, checkpoint=path)
+    assert moments_from(batches(frame, 250), **NAMED, checkpoint=path).n_samples_ == N
+
+
+def test_moments_of_unknown_origin_are_no_checkpoint(frame, path):
+    Moments().update(frame[NAMES], frame["y"]).save(path)
+    with pytest.raises(ValueError, match="it does not say which"):
+        moments_from(frame, **NAMED, checkpoint=path)
+    path.unlink()
+    moments_from(frame, **NAMED, checkpoint=path)
+    Moments.load(path).update(frame[NAMES], frame["y"]).save(path)
+    with pytest.raises(ValueError, match="it does not say which"):
+        moments_from(frame, **NAMED, checkpoint=path)
+    path.write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="cannot be loaded"):
+        moments_from(frame, **NAMED, checkpoint=path)
+
+
+def test_rows_that_do_not_count_are_no_obstacle(frame, path):
+    weighted = frame.assign(w=np.arange(N) % 3 > 0)
+    options = {**NAMED, "weights": "w", "checkpoint": path, "chunk_rows": 100}
+    with pytest.raises(StopError):
+        moments_from(weighted, **options, progress=stopping(5))
+    assert moments_from(weighted, **options).n_samples_ == weighted["w"].sum()
+
+
+def test_a_checkpoint_needs_a_place(frame, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"There is no folder .*away to write"):
+        moments_from(frame, **NAMED, checkpoint=tmp_path / "away" / "m.npz")
+
+
+def test_work_is_saved_now_and_then(frame, path, monkeypatch):
+    monkeypatch.setattr("coterie._data.sources._work.SAVED_EVERY", -1.0)
+    monkeypatch.setattr("coterie._data.sources._work.TIMES_A_SAVE", 0.0)
+    saved = []
+    monkeypatch.setattr(
+        "coterie._data.sources._work.write_moments",
+        lambda moments, *_: saved.append(moments.n_read),
+    )
+    moments_from(frame, **NAMED, chunk_rows=1000, checkpoint=path)
+    assert saved == [1000, 2000, 2500, 2500]
+
+
+def test_a_full_disk_does_not_stop_the_work(frame, path, monkeypatch):
+    with pytest.raises(StopError):
+        moments_from(frame, **NAMED, chunk_rows=500, checkpoint=path, progress=stopping(2))
+    before = path.read_bytes()
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(np.lib.format, "write_array", full)
+    says = "moments.npz could not be written .No space left on device.: the work goes on"
+    with pytest.warns(RuntimeWarning, match=says):
+        moments = moments_from(frame, **NAMED, chunk_rows=500, checkpoint=path)
+    monkeypatch.undo()
+    assert moments.n_samples_ == N
+    assert path.read_bytes() == before
+    assert [each.name for each in path.parent.iterdir()] == ["moments.npz"]
+    assert moments_from(frame, **NAMED, checkpoint=path).n_samples_ == N
+
+
+def test_rows_that_are_counted_in_part_are_not_saved(frame, path, monkeypatch):
+    with pytest.raises(StopError):
+        moments_from(frame, **NAMED, chunk_rows=500, checkpoint=path, progress=stopping(2))
+    before, count = path.read_bytes(), Moments._count
+
+    def half(self, *batch):
+        count(self, *batch)
+        raise MemoryError
+
+    monkeypatch.setattr(Moments, "_count", half)
+    with pytest.raises(MemoryError):
+        moments_from(frame, **NAMED, chunk_rows=500, checkpoint=path)
+    assert path.read_bytes() == before
+
+
+def test_ctrl_c_while_a_checkpoint_is_written_leaves_the_older_one(frame, path, monkeypatch):
+    with pytest.raises(StopError):
+        moments_from(frame, **NAMED, chunk_rows=500, checkpoint=path, progress=stopping(2))
+    before = path.read_bytes()
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np.lib.format, "write_array", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        moments_from(frame, **NAMED, chunk_rows=500, checkpoint=path)
+    assert path.read_bytes() == before
+    assert [each.name for each in path.parent.iterdir()] == ["moments.npz"]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 60), max_size=5), st.integers(0, 2**31), st.booleans())
+def test_a_tally_does_not_depend_on_how_rows_are_cut(cuts, seed, by_column):
+    rng = np.random.default_rng(seed)
+    X = np.asarray(rng.normal(size=(60, 3)), order="F" if by_column else "C")
+    y, words = rng.normal(size=(60, 2)), rng.choice(["a", "b"], 60)
+    tally = Tally()
+    for rows in np.split(np.arange(60), sorted(cuts)):
+        tally = tally.with_rows(X[rows], len(rows), y[rows], words[rows], None)
+    assert tally == Tally().with_rows(X, 60, y, words, None)
+    i, j = rng.integers(60), rng.integers(3)
+    changed = X.copy()
+    changed[i, j] = np.nextafter(changed[i, j], 9)
+    for other in (changed, X[::-1], X[:, ::-1]):
+        assert Tally().with_rows(other, 60, y, words, None).X != tally.X
+    assert Tally().with_rows(X, 60, y[:, ::-1], words, None).y != tally.y
+
+
+SCRIPT = """
+import sys, time
+import coterie._data.sources._work as work
+from coterie import moments_from
+work.SAVED_EVERY = float(sys.argv[3])
+work.TIMES_A_SAVE = 0.0
+def tell(done, _):
+    print(done, flush=True)
+    # From then on it waits for what comes, however busy the machine is.
+    time.sleep(0.02 if done < 10 else 60)
+moments_from(
+    sys.argv[1], target="y", folds=5, chunk_rows=50, checkpoint=sys.argv[2], progress=tell
+)
+"""
+
+
+def started(folder, path, saved_every):
+    command = [sys.executable, "-c", SCRIPT, str(folder), str(path), str(saved_every)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    )
+    for line in process.stdout:
+        if line.strip() == "8":
+            break
+    return process
+
+
+def assert_it_goes_on(folder, path):
+    half = Moments.load(path)
+    assert 0 < half.n_samples_ < N
+    options = {"target": "y", "folds": 5}
+    told = []
+    moments = moments_from(
+        folder, **options, chunk_rows=50, checkpoint=path, progress=lambda *n: told.append(n)
+    )
+    assert told[0] == (0, (N - half.n_read) // 50)
+    whole = moments_from(folder, **options)
+    assert moments.n_samples_ == N
+    np.testing.assert_allclose(moments.scatter(), whole.scatter(), rtol=1e-9)
+    np.testing.assert_allclose(moments.mean, whole.mean, rtol=1e-9)
+    labels = [NonLinCFA(0.01).fit_moments(each).labels_.tolist() for each in (moments, whole)]
+    assert labels[0] == labels[1]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("ctrl_c_is_heard")
+def test_ctrl_c_in_the_middle_leaves_a_checkpoint(folder, path):
+    process = started(folder, path, 60.0)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert said.rstrip().endswith("KeyboardInterrupt")
+    assert_it_goes_on(folder, path)
+
+
+@pytest.mark.slow
+def test_a_kill_in_the_middle_leaves_the_last_checkpoint(folder, path):
+    process = started(folder, path, 0.0)
+    time.sleep(0.1)
+    process.kill()
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    assert_it_goes_on(folder, path)

@@ -1,0 +1,60 @@
+"""The task is told by the values of the target."""
+
+import numpy as np
+import pytest
+
+from coterie import GenLinCFA, NonLinCFA
+from coterie.report.studies import reducer_for, task_of
+
+RNG = np.random.default_rng(0)
+TARGETS = {
+    "text": (["a", "b", "a"], "classes"),
+    "objects": (np.array(["a", "b", "a"], dtype=object), "classes"),
+    "truths": ([True, False], "classes"),
+    "two numbers": ([0, 1, 1, 0], "classes"),
+    "two other numbers": ([-1.5, 2.5, 2.5], "classes"),
+    "codes": (np.repeat([0, 1, 2], 50), "classes"),
+    "codes from 1": (np.repeat([1, 2, 3, 4], 10), "classes"),
+    "counts": (RNG.poisson(2.0, size=500), "counts"),
+    "counts as floats": (RNG.poisson(8.0, size=500) * (np.arange(500) > 3.0), "counts"),
+    "percentages": (np.arange(101), "regression"),
+    "rare events": (np.array([0] * 95 + [1, 1, 1, 2, 2]), "counts"),
+    "fractions": (RNG.normal(size=100), "regression"),
+    "years": (np.arange(1990, 2020), "regression"),
+    "negative": (np.arange(-5, 5), "regression"),
+    "two targets": (RNG.normal(size=(50, 2)), "regression"),
+}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_values_tell_the_task(name):
+    target, task = TARGETS[name]
+    assert task_of(target).name == task
+
+
+OBJECTS = np.array([1.5, 2, 3], dtype=object)
+
+
+def test_numbers_that_came_as_objects_are_numbers():
+    assert task_of(OBJECTS).name == "regression"
+    assert task_of(np.array([True, False], dtype=object)) == ("classes", "true or false")
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        ([], "y is empty"),
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), "got datetime64"),
+        ([1.0, np.inf], "NaN or infinity"),
+    ],
+)
+def test_what_is_no_target_is_refused(target, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        task_of(target)
+
+
+def test_each_task_has_a_reducer():
+    assert isinstance(reducer_for("regression", signs=True), NonLinCFA)
+    assert reducer_for("classes").family == "bernoulli"
+    assert isinstance(reducer_for("counts", scale=True), GenLinCFA)
+    assert reducer_for("counts").family == "poisson"
