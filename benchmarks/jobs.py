@@ -127,8 +127,8 @@ def make_rows(path: str, n_samples: int, n_features: int) -> dict[str, float]:
 def count_rows(path: str, n_folds: int, kind: str) -> dict[str, float]:
     """Moments of such a file: peak memory in units of what is stated."""
     from coterie import moments_from
-    from coterie._data.sources._from import _opened, _wanted
     from coterie._data.sources._memory import Budget
+    from coterie._data.sources._moments_from import _opened, _wanted
 
     folder = Path(path)
     name = "X.npy" if kind == "npy" else "rows.parquet"

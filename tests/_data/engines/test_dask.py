@@ -32,8 +32,8 @@ from coterie import (
     stability,
     tolerance_path,
 )
+from coterie._data.engines._block_offsets import measured, places_of
 from coterie._data.engines._folds import Contiguous, Stratified, fold_rule
-from coterie._data.engines._places import measured, places_of
 from coterie._data.engines._sizes import ENOUGH_ROWS, joined_blocks
 from coterie.datasets import make_groups
 
@@ -343,7 +343,7 @@ def test_a_folder_of_parquet_keeps_its_partitions(columns, tmp_path):
 def test_blocks_that_are_large_are_counted_piece_by_piece(columns, monkeypatch, n_columns):
     X, y = columns
     target = np.column_stack([y, -y])[:, :n_columns].squeeze()
-    monkeypatch.setattr("coterie._data.engines._count.AT_A_TIME", 8 * len(NAMES) * 64)
+    monkeypatch.setattr("coterie._data.engines._count_blocks.AT_A_TIME", 8 * len(NAMES) * 64)
     expected = NonLinCFA(0.01).fit(X, target)
     assert_same(NonLinCFA(0.01).fit(cut(X, (1500,)), target), expected, X)
     assert_same(NonLinCFA(0.01).fit(*as_frame(X, target, None)), expected, X)
@@ -354,7 +354,7 @@ def test_a_fault_is_told_with_its_row_of_all(columns, monkeypatch, lengths):
     """However blocks are cut, and large ones once more."""
     X, y = columns[0].copy(), columns[1].copy()
     X[1234, 2] = np.nan
-    monkeypatch.setattr("coterie._data.engines._count.AT_A_TIME", 8 * len(NAMES) * 64)
+    monkeypatch.setattr("coterie._data.engines._count_blocks.AT_A_TIME", 8 * len(NAMES) * 64)
     says = f"^X has NaN in column 2 of chunk {len(lengths) - 1}, row 1,234 of X\\."
     lazy = da.from_array(X, chunks=(lengths, 3))
     for folds in (None, 5):

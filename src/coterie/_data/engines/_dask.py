@@ -13,13 +13,13 @@ import dask
 from dask.delayed import Delayed
 
 from coterie._core.threads import at_most
-from coterie._data.engines._count import Count, Shared, added
+from coterie._data.engines._block_offsets import Measured, Place, measured, places_of
+from coterie._data.engines._count_blocks import Count, Shared, added
 from coterie._data.engines._dask_blocks import computed, side_by_side
 from coterie._data.engines._dask_tables import Table, opened
 from coterie._data.engines._dask_transform import transformed
 from coterie._data.engines._engine import Carried, Counting
 from coterie._data.engines._folds import fold_rule
-from coterie._data.engines._places import Measured, Place, measured, places_of
 from coterie._data.engines._sizes import check_bytes, joined_blocks
 from coterie._data.moments import Moments
 

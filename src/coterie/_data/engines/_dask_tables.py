@@ -14,7 +14,7 @@ from dask import array
 from dask.utils import parse_bytes
 from sklearn.utils.validation import _get_feature_names
 
-from coterie._data.engines._count import Reading
+from coterie._data.engines._count_blocks import Reading
 from coterie._data.engines._dask_blocks import (
     Blocks,
     computed,

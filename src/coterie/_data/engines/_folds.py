@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from coterie._core.values import BoolArray, IntArray
-from coterie._data.engines._places import Place, check_labels
+from coterie._data.engines._block_offsets import Place, check_labels
 
 
 class FoldRule(Protocol):

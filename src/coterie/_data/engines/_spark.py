@@ -18,7 +18,7 @@ from coterie._core.evidence import ROWS
 from coterie._data.engines._engine import Carried, Counting
 from coterie._data.engines._sizes import check_bytes
 from coterie._data.engines._spark_columns import Columns, as_double, as_list, columns_of, quoted
-from coterie._data.engines._spark_rows import (
+from coterie._data.engines._spark_executor import (
     PIECES,
     SHARES,
     Counted,

@@ -19,7 +19,7 @@ from typing import IO, Any
 import numpy as np
 
 from coterie._core.values import FloatArray
-from coterie._data.moments._plain import moments_in, plain_arrays, plain_header
+from coterie._data.moments._serialise import moments_in, plain_arrays, plain_header
 from coterie._persist.files import Entry, UnreadableError, document_in, text_of, whole_file
 
 # A header beyond this is none of ours.

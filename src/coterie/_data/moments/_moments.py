@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from coterie._core.evidence import Accumulated, location_of, scatter_within, some_rows, together
 from coterie._core.values import FloatArray, IntArray
 from coterie._data.moments._batch import Batch, plain_target, read_batch
+from coterie._data.moments._defer_sigint import undisturbed
 from coterie._data.moments._file import bytes_of, moments_in_bytes, read_moments, write_moments
-from coterie._data.moments._kept import KeptRows
 from coterie._data.moments._location import Location
-from coterie._data.moments._plain import moments_of, plain_arrays, plain_header
+from coterie._data.moments._sampled_rows import KeptRows
+from coterie._data.moments._serialise import moments_of, plain_arrays, plain_header
 from coterie._data.moments._targets import TargetColumn, check_same_kind, weights_from_earlier
-from coterie._data.moments._undisturbed import undisturbed
 
 Folds = dict[int | None, Accumulated]
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._core.values import FloatArray, IntArray, is_sparse
-from coterie._data.sources._ahead import ahead
-from coterie._data.sources._pieces import Opened, Part, Piece, Pieces, Wanted, rows_at_a_time, spans
+from coterie._data.sources._chunks import Opened, Part, Piece, Pieces, Wanted, rows_at_a_time, spans
+from coterie._data.sources._prefetch import ahead
 
 
 def is_array(source: Any) -> bool:

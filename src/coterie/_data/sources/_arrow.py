@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from coterie._core.values import FloatArray
 from coterie._data.moments import NamedColumns
 from coterie._data.sources._arrays import beside, expected, idle_rows, rows_of
-from coterie._data.sources._pieces import (
+from coterie._data.sources._chunks import (
     ENDLESS,
     Opened,
     Piece,

@@ -14,7 +14,7 @@ from coterie._data.sources._arrow import (
     piece_of,
     told,
 )
-from coterie._data.sources._pieces import (
+from coterie._data.sources._chunks import (
     Opened,
     Piece,
     Pieces,

@@ -10,7 +10,7 @@ import numpy as np
 
 from coterie._core.values import IntArray
 from coterie._data.sources._arrays import check_length
-from coterie._data.sources._pieces import Opened, n_different
+from coterie._data.sources._chunks import Opened, n_different
 
 # Row numbers that a function is asked about at a time.
 AT_A_TIME = 2**20

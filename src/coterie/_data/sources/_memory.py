@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from coterie._core.evidence import ROWS
 from coterie._core.gathering import half_the_memory
 from coterie._data.moments import told_bytes
-from coterie._data.sources._pieces import Opened, Reading
+from coterie._data.sources._chunks import Opened, Reading
 
 
 @dataclass(frozen=True)

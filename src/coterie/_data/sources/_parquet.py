@@ -12,7 +12,6 @@ from urllib.parse import unquote
 import numpy as np
 
 from coterie._data.moments import told_bytes
-from coterie._data.sources._ahead import ahead
 from coterie._data.sources._arrays import beside, expected, idle_rows
 from coterie._data.sources._arrow import (
     check_kinds,
@@ -25,7 +24,7 @@ from coterie._data.sources._arrow import (
     reason_of,
     told,
 )
-from coterie._data.sources._pieces import (
+from coterie._data.sources._chunks import (
     ENDLESS,
     NO_READING,
     Opened,
@@ -37,6 +36,7 @@ from coterie._data.sources._pieces import (
     rows_at_a_time,
     spans,
 )
+from coterie._data.sources._prefetch import ahead
 from coterie._data.validation import counted
 
 SUFFIXES = (".parquet", ".parq", ".pq")

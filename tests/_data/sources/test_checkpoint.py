@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import Moments, NonLinCFA, moments_from
-from coterie._data.sources._tally import Tally
+from coterie._data.sources._checksum import Tally
 from coterie.datasets import make_groups
 
 N, NAMES = 2500, [f"c{i}" for i in range(6)]
@@ -232,11 +232,11 @@ def test_a_checkpoint_needs_a_place(frame, tmp_path):
 
 
 def test_work_is_saved_now_and_then(frame, path, monkeypatch):
-    monkeypatch.setattr("coterie._data.sources._work.SAVED_EVERY", -1.0)
-    monkeypatch.setattr("coterie._data.sources._work.TIMES_A_SAVE", 0.0)
+    monkeypatch.setattr("coterie._data.sources._checkpoint.SAVED_EVERY", -1.0)
+    monkeypatch.setattr("coterie._data.sources._checkpoint.TIMES_A_SAVE", 0.0)
     saved = []
     monkeypatch.setattr(
-        "coterie._data.sources._work.write_moments",
+        "coterie._data.sources._checkpoint.write_moments",
         lambda moments, *_: saved.append(moments.n_read),
     )
     moments_from(frame, **NAMED, chunk_rows=1000, checkpoint=path)
@@ -312,7 +312,7 @@ def test_a_tally_does_not_depend_on_how_rows_are_cut(cuts, seed, by_column):
 
 SCRIPT = """
 import sys, time
-import coterie._data.sources._work as work
+import coterie._data.sources._checkpoint as work
 from coterie import moments_from
 work.SAVED_EVERY = float(sys.argv[3])
 work.TIMES_A_SAVE = 0.0

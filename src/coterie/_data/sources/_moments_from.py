@@ -19,12 +19,12 @@ from coterie._data.progress import Tell, followed
 from coterie._data.sources._arrays import check_length, is_array, opened_array, opened_npy
 from coterie._data.sources._arrow import is_arrow, opened_arrow
 from coterie._data.sources._batches import is_frame, opened_batches, opened_frame
-from coterie._data.sources._elsewhere import moments_elsewhere
+from coterie._data.sources._checkpoint import Work, begun
+from coterie._data.sources._chunks import Opened, Piece, Wanted
 from coterie._data.sources._folds import Folds, folds_by_row
+from coterie._data.sources._from_engine import moments_elsewhere
 from coterie._data.sources._memory import Budget
 from coterie._data.sources._parquet import opened_parquet
-from coterie._data.sources._pieces import Opened, Piece, Wanted
-from coterie._data.sources._work import Work, begun
 
 # Products of a chunk: so many take less time than to read it.
 LIGHT = 1e9

@@ -14,9 +14,9 @@ from typing import Any
 
 from coterie._data.moments import Batch, Location, Moments, loaded, undisturbed, write_moments
 from coterie._data.sources._arrays import rows_of
+from coterie._data.sources._checksum import NOTHING, WHOLE, Tally, of_column
+from coterie._data.sources._chunks import Opened, Part, Piece, Wanted, spans
 from coterie._data.sources._folds import AT_A_TIME, Folds
-from coterie._data.sources._pieces import Opened, Part, Piece, Wanted, spans
-from coterie._data.sources._tally import NOTHING, WHOLE, Tally, of_column
 
 # Seconds between two checkpoints; more where it takes long to write one.
 SAVED_EVERY = 60.0

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie import Moments
-from coterie._data.engines import _spark, _spark_rows
-from coterie._data.engines._spark_rows import (
+from coterie._data.engines import _spark, _spark_executor
+from coterie._data.engines._spark_executor import (
     Job,
     Share,
     UncountableError,
@@ -78,19 +78,19 @@ def test_folds_are_cut_among_the_rows_that_count(rows, cuts, edge):
 @pytest.mark.parametrize("block", [200, 2**26])
 def test_neither_the_size_of_pieces_nor_of_blocks_matters(rows, monkeypatch, piece, block):
     expected = counted_in(rows, [])
-    monkeypatch.setattr(_spark_rows, "PIECE", piece)
-    monkeypatch.setattr(_spark_rows, "BLOCK", block)
+    monkeypatch.setattr(_spark_executor, "PIECE", piece)
+    monkeypatch.setattr(_spark_executor, "BLOCK", block)
     total = counted_in(rows, [20])
     np.testing.assert_allclose(total.moments.scatter(), expected.moments.scatter(), rtol=1e-10)
 
 
 def test_pieces_of_many_add_up(rows, monkeypatch):
-    monkeypatch.setattr(_spark_rows, "PIECE", 500)
+    monkeypatch.setattr(_spark_executor, "PIECE", 500)
     X, y, weights = rows
     shares = {part: Share(19, 19, 19.0) for part in range(3)}
     pieces = []
     for part, at in enumerate(np.split(np.arange(N_ROWS), 3)):
-        monkeypatch.setattr(_spark_rows, "_part", lambda part=part: part)
+        monkeypatch.setattr(_spark_executor, "_part", lambda part=part: part)
         pieces += count_rows(Job(["risk"], NAMES, None, shares), batches_of(X[at], y[at], None, []))
     total = added(row for batch in add_counted(pieces) for row in batch.to_pylist())
     assert total.shares == shares
@@ -124,8 +124,8 @@ def test_what_is_wrong_is_one_sentence(batch, message):
 
 def test_a_fault_is_told_with_its_row_of_the_partition(monkeypatch):
     """However the rows of a partition are cut to be counted."""
-    monkeypatch.setattr(_spark_rows, "MOST_ROWS", 2)
-    monkeypatch.setattr(_spark_rows, "_part", lambda: 3)
+    monkeypatch.setattr(_spark_executor, "MOST_ROWS", 2)
+    monkeypatch.setattr(_spark_executor, "_part", lambda: 3)
     job = Job(["rain"], ["a", "b"], "v", {3: Share(6, 6, 6.0)})
     batches = [block(), block(), block([(3.0, 5.0), (np.inf, 1.0)])]
     says = r"column 'a' of batch 2, row 5\. Replace it first \(partition 3 of the frame\)\."
@@ -150,7 +150,7 @@ def test_gaps_do_not_matter_in_rows_that_do_not_count():
 def test_vectors_of_two_lengths_do_not_add(monkeypatch):
     job = Job(["rain"], None, "v", {0: Share(2, 2, 2.0), 1: Share(2, 2, 2.0)})
     pieces = list(count_rows(job, [block()]))
-    monkeypatch.setattr(_spark_rows, "_part", lambda: 1)
+    monkeypatch.setattr(_spark_executor, "_part", lambda: 1)
     pieces += count_rows(job, [block([(1.0,), (2.0,)])])
     with pytest.raises(UncountableError, match=r"2 features \('v\[0\]', .* of 1 features"):
         list(add_counted(pieces))
@@ -164,13 +164,14 @@ def test_nothing_gives_nothing():
 
 def test_many_columns_come_in_blocks_of_more_rows_than_columns():
     for n_features in (1, 10, 400, 3_000):
-        assert _spark_rows._rows_at_a_time(n_features) > n_features
+        assert _spark_executor._rows_at_a_time(n_features) > n_features
     # Not where a block would be very large.
-    assert 8 * 20_000 * _spark_rows._rows_at_a_time(20_000) <= 2**28
+    assert 8 * 20_000 * _spark_executor._rows_at_a_time(20_000) <= 2**28
 
 
 def test_what_spark_says_becomes_one_sentence():
-    java = "Job aborted.\nTraceback\ncoterie.engines._spark_rows.UncountableError: Too few.\n\tat"
+    raised_by = "coterie._data.engines._spark_executor.UncountableError"
+    java = f"Job aborted.\nTraceback\n{raised_by}: Too few.\n\tat"
     with pytest.raises(ValueError, match=r"^Too few\.$") as raised, _spark._one_sentence():
         raise RuntimeError(java)
     assert isinstance(raised.value.__cause__, RuntimeError)

@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from coterie import GenLinCFA, Moments, NonLinCFA, moments_from
-from coterie._data.sources._pieces import rows_at_a_time
+from coterie._data.sources._chunks import rows_at_a_time
 from coterie.datasets import make_groups
 
 NAMES = [f"c{i}" for i in range(8)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie._core.evidence import Accumulated
 from coterie._core.values import FloatArray
-from coterie._data.moments._kept import KeptRows
+from coterie._data.moments._sampled_rows import KeptRows
 from coterie._data.moments._targets import TargetColumn
 from coterie._persist.files import Entry, UnreadableError, number_in, plain_numbers
 

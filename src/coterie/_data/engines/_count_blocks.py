@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie._core.values import is_sparse
+from coterie._data.engines._block_offsets import Place
 from coterie._data.engines._folds import FoldRule
-from coterie._data.engines._places import Place
 from coterie._data.moments import Location, Moments, NamedColumns
 from coterie._data.validation import check_table, counted
 
