@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coterie import Moments
 from coterie._core.evidence._effective import _some_rows
-from coterie._data.moments import Location
+from coterie._data.moments import RowLocation
 
 
 @given(st.integers(0, 2**31), st.sampled_from(["whole", "tenths", "thirds", "random", "mean 1"]))
@@ -47,4 +47,4 @@ def test_errors_call_rows_what_they_are_called():
     with pytest.raises(
         ValueError, match=r"^X has NaN in columns 0, 1 of partition 7, rows 5 to 7\."
     ):
-        Moments().take(X, np.zeros(3), None, None, Location("partition 7", 5))
+        Moments().take(X, np.zeros(3), None, None, RowLocation("partition 7", 5))

@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._data.moments import Location, TargetColumn, read_weights
-
-# More rows than any table has.
-ENDLESS = 2**62
+from coterie._data.moments import MAX_N_ROWS, RowLocation, TargetColumn, read_weights
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ def measured(labels: Any, weights: Any, rows: Any, which: str) -> Measured:
     """How long a block is, by its labels, its weights or anything else, whichever is there."""
     some = next(each for each in (labels, weights, rows) if each is not None)
     n_rows = some.shape[0]
-    known = read_weights(weights, n_rows, Location(which))
+    known = read_weights(weights, n_rows, RowLocation(which))
     n_kept = n_rows if known is None else int(np.count_nonzero(known))
     count = float(n_rows if known is None else known.sum())
     return Measured(n_rows, n_kept, count, _counted_labels(labels, known))
@@ -86,11 +83,15 @@ class Place:
     count: float = 0.0
     labels: Mapping[str, int] = field(default_factory=dict)
 
-    def location(self, name: str) -> Location:
+    def location(self, name: str) -> RowLocation:
         """Where its rows lie, for a sentence: in all of X, or where nobody knows in the block."""
         # Blocks may have been cut anew, so that their numbers tell little.
         is_known = self.n_rows is not None
-        return Location(name, self.before, files=(("X", ENDLESS),)) if is_known else Location(name)
+        return (
+            RowLocation(name, self.before, files=(("X", MAX_N_ROWS),))
+            if is_known
+            else RowLocation(name)
+        )
 
 
 def places_of(blocks: Iterable[Measured]) -> list[Place]:

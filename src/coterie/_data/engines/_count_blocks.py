@@ -11,7 +11,7 @@ import numpy as np
 from coterie._core.values import is_sparse
 from coterie._data.engines._block_offsets import Place
 from coterie._data.engines._folds import FoldRule
-from coterie._data.moments import Location, Moments, NamedColumns
+from coterie._data.moments import Moments, NamedColumns, RowLocation
 from coterie._data.validation import check_table, counted
 
 # Bytes of rows, in double precision, that are counted at a time.
@@ -156,7 +156,7 @@ def _folds(rows: Block, place: Place, rule: FoldRule | None) -> Any:
     return rule.of(place, rows.y, counts)
 
 
-def _take(moments: Moments, rows: Block, shared: Shared, location: Location) -> None:
+def _take(moments: Moments, rows: Block, shared: Shared, location: RowLocation) -> None:
     """Count a block, so much of it at a time that copies stay small."""
     n_rows, n_features = rows.X.shape
     step = max(1, AT_A_TIME // (8 * max(1, n_features)))

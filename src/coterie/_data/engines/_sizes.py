@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coterie._core.evidence import ROWS
-from coterie._data.moments import told_bytes
+from coterie._data.moments import format_bytes
 
 # Blocks are counted together until there are so many rows, and so many bytes: then adding up the
 # matrices of all pairs takes a small part of the time.
@@ -32,6 +32,6 @@ def check_bytes(n_features: int, n_folds: int, memory: float | None) -> None:
     if memory is not None and needed > memory:
         raise ValueError(
             f"Moments of {n_features:,} features in {n_folds} fold{'s' * (n_folds > 1)} take "
-            f"{told_bytes(needed)} here, and memory allows {told_bytes(memory)}. Use fewer columns"
-            f"{' or fewer folds' * (n_folds > 1)}, or raise memory."
+            f"{format_bytes(needed)} here, and memory allows {format_bytes(memory)}. Use fewer "
+            f"columns{' or fewer folds' * (n_folds > 1)}, or raise memory."
         )

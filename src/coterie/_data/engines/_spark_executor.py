@@ -13,7 +13,7 @@ import numpy as np
 
 from coterie._core.values import FloatArray, IntArray
 from coterie._data.engines._spark_columns import names_by_place
-from coterie._data.moments import Location, Moments, NamedColumns
+from coterie._data.moments import Moments, NamedColumns, RowLocation
 from coterie._data.validation import counted
 
 # Bytes of rows that are counted at a time, and at most where there are many columns: a product
@@ -38,7 +38,7 @@ class Share(NamedTuple):
     n_counted: int = 0
     weight: float = 0.0
 
-    def and_(self, other: Share) -> Share:
+    def combine(self, other: Share) -> Share:
         """Both together."""
         n_rows, n_counted = self.n_rows + other.n_rows, self.n_counted + other.n_counted
         return Share(n_rows, n_counted, self.weight + other.weight)
@@ -88,7 +88,7 @@ class Job:
         share = Share()
         for number in sorted(self.shares):
             if part is None or number < part:
-                share = share.and_(self.shares[number])
+                share = share.combine(self.shares[number])
         return share
 
 
@@ -117,7 +117,7 @@ def count_shares(weights: str | None, batches: Iterable[Any]) -> Iterator[Any]:
 
     share = Share()
     for batch in batches:
-        share = share.and_(_share_of(batch.num_rows, _weights_in([batch], weights)))
+        share = share.combine(_share_of(batch.num_rows, _weights_in([batch], weights)))
     if share.n_rows:
         yield pa.record_batch(
             {name: [value] for name, value in {"part": _part(), **share._asdict()}.items()}
@@ -133,11 +133,11 @@ def count_rows(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
         rows = _rows_in(block, job, before.n_counted + share.n_counted)
         try:
             # We cut the batches, so rows are numbered from the first one of the partition.
-            location = Location(f"batch {moments.n_batches}", share.n_rows)
+            location = RowLocation(f"batch {moments.n_batches}", share.n_rows)
             moments.take(rows.features, rows.targets, rows.weights, rows.folds, location)
         except ValueError as error:
             raise UncountableError(_told(rows, part, error)) from error
-        share = share.and_(_share_of(len(rows.features.values), rows.weights))
+        share = share.combine(_share_of(len(rows.features.values), rows.weights))
     if share.n_rows:
         yield from _in_pieces(part, Counted({part: share}, moments))
 

@@ -1,24 +1,25 @@
 """Rows that come in batches become moments, and moments add."""
 
 from coterie._data.moments._batch import Batch, NamedColumns, read_batch, read_weights
-from coterie._data.moments._defer_sigint import undisturbed
+from coterie._data.moments._defer_sigint import defer_sigint
 from coterie._data.moments._file import write_moments
-from coterie._data.moments._location import Location
-from coterie._data.moments._moments import Moments, loaded, told_bytes
-from coterie._data.moments._sampled_rows import KeptRows
+from coterie._data.moments._location import MAX_N_ROWS, RowLocation
+from coterie._data.moments._moments import Moments, format_bytes, load_moments
+from coterie._data.moments._sampled_rows import SampledRows
 from coterie._data.moments._targets import TargetColumn
 
 __all__ = [
+    "MAX_N_ROWS",
     "Batch",
-    "KeptRows",
-    "Location",
     "Moments",
     "NamedColumns",
+    "RowLocation",
+    "SampledRows",
     "TargetColumn",
-    "loaded",
+    "defer_sigint",
+    "format_bytes",
+    "load_moments",
     "read_batch",
     "read_weights",
-    "told_bytes",
-    "undisturbed",
     "write_moments",
 ]

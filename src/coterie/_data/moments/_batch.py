@@ -14,11 +14,11 @@ from sklearn.utils.validation import _get_feature_names
 from coterie._core.devices import check_on_host, host
 from coterie._core.evidence import some_rows, sum_of_squares
 from coterie._core.values import FloatArray, IntArray, is_sparse
-from coterie._data.moments._location import Location
+from coterie._data.moments._location import RowLocation
 from coterie._data.validation import by_column, check_table, counted
 
 # Squares of larger numbers leave the floats.
-LARGEST = 1e150
+MAX_ABS_VALUE = 1e150
 
 
 class NamedColumns(NamedTuple):
@@ -40,77 +40,79 @@ class Batch(NamedTuple):
 
 
 def read_batch(
-    X: Any, y: Any, sample_weight: Any, fold: Any, names: list[str] | None, which: Location
+    X: Any, y: Any, sample_weight: Any, fold: Any, names: list[str] | None, location: RowLocation
 ) -> Batch:
     """A batch, its columns in the order of these names, if there are some."""
     check_on_host(X)
     X, y, sample_weight = host(X), host(y), host(sample_weight)
-    X, names = _aligned(X, names, which)
+    X, names = _align_columns(X, names, location)
     check_table(X)
     table = X.toarray() if is_sparse(X) else X
     features = check_array(
         table, dtype=[np.float64, np.float32], ensure_all_finite=False, ensure_min_samples=0
     )
-    targets, n_rows = _read_targets(y, which), len(features)
-    for what, rows in {"y": len(next(iter(targets.values()))), **_lengths(fold)}.items():
+    targets, n_rows = _read_targets(y, location), len(features)
+    for what, rows in {"y": len(next(iter(targets.values()))), **_fold_length(fold)}.items():
         if rows != n_rows:
-            raise ValueError(f"X has {n_rows} rows in {which}, and {what} has {rows}.")
-    weights, folds = read_weights(sample_weight, n_rows, which), _read_folds(fold, which)
+            raise ValueError(f"X has {n_rows} rows in {location}, and {what} has {rows}.")
+    weights, folds = read_weights(sample_weight, n_rows, location), _read_folds(fold, location)
     if weights is not None:
         kept = np.flatnonzero(weights)
         if len(kept) < n_rows:
-            which = which.among(kept)
+            location = location.among(kept)
             features = some_rows(features, kept)
             targets = {name: target[kept] for name, target in targets.items()}
             weights = weights[kept]
             folds = folds[kept] if isinstance(folds, np.ndarray) else folds
         weights = None if (weights == 1).all() else weights
     features = features.astype(np.float64, copy=False)
-    _check_features(features, names, which)
+    _check_features(features, names, location)
     for name, target in targets.items():
-        _check_target(name, target, which)
+        _check_target(name, target, location)
     return Batch(features, names, targets, weights, folds, n_rows)
 
 
-def _aligned(X: Any, names: list[str] | None, which: Location) -> tuple[Any, list[str] | None]:
+def _align_columns(
+    X: Any, names: list[str] | None, location: RowLocation
+) -> tuple[Any, list[str] | None]:
     """A table with its columns in the order of some names, if it has names."""
-    X, given = _with_names(X)
+    X, given = _split_names(X)
     if names is None or given is None or given == names:
         return X, given
     here, before = {*given}, {*names}
     missing = [name for name in names if name not in here]
     added = [name for name in given if name not in before]
     if missing or added:
-        told = [
+        problems = [
             *([f"no {counted('column', missing, most=3)}"] if missing else []),
             *([f"{counted('column', added, most=3)} that earlier ones have not"] if added else []),
         ]
-        raise ValueError(f"X has {' and '.join(told)} in {which}.")
+        raise ValueError(f"X has {' and '.join(problems)} in {location}.")
     if hasattr(X, "columns"):
         return X[names], names
     place_of = {name: place for place, name in enumerate(given)}
     return X[:, [place_of[name] for name in names]], names
 
 
-def _with_names(X: Any) -> tuple[Any, list[str] | None]:
+def _split_names(X: Any) -> tuple[Any, list[str] | None]:
     if isinstance(X, NamedColumns):
         return X
     names = _get_feature_names(X)
     return X, None if names is None else [str(name) for name in names]
 
 
-def _lengths(fold: Any) -> dict[str, int]:
+def _fold_length(fold: Any) -> dict[str, int]:
     return {} if fold is None or isinstance(fold, Integral) else {"fold": len(fold)}
 
 
-def _check_features(features: FloatArray, names: list[str] | None, which: Location) -> None:
+def _check_features(features: FloatArray, names: list[str] | None, location: RowLocation) -> None:
     """Raise where a product of columns would not be finite, naming the columns."""
     if np.isfinite(sum_of_squares(features)):
         return
     checks: dict[str, Callable[[FloatArray], Any]] = {
         "NaN": np.isnan,
         "infinity (inf)": np.isinf,
-        f"numbers beyond {LARGEST:g}": lambda columns: np.abs(columns) > LARGEST,
+        f"numbers beyond {MAX_ABS_VALUE:g}": lambda columns: np.abs(columns) > MAX_ABS_VALUE,
     }
     advice = {
         "NaN": "Fill the gaps first, for example with sklearn.impute.SimpleImputer.",
@@ -121,36 +123,36 @@ def _check_features(features: FloatArray, names: list[str] | None, which: Locati
         if bad:
             places = bad if names is None else [names[place] for place in bad]
             rows = np.flatnonzero(is_bad(features[:, bad]).any(axis=1))
-            said = advice.get(kind, "Use other units.")
+            remedy = advice.get(kind, "Use other units.")
             raise ValueError(
-                f"X has {kind} in {counted('column', places)} of {which.of_rows(rows)}. {said}"
+                f"X has {kind} in {counted('column', places)} of {location.of_rows(rows)}. {remedy}"
             )
 
 
-def _read_targets(y: Any, which: Location) -> dict[str, NDArray[Any]]:
+def _read_targets(y: Any, location: RowLocation) -> dict[str, NDArray[Any]]:
     """One array for each target, by its name."""
     if y is None:
-        raise ValueError(f"y is missing in {which}: moments need a target beside X.")
+        raise ValueError(f"y is missing in {location}: moments need a target beside X.")
     if isinstance(y, NamedColumns):
         return dict(zip(y.names, y.values.T, strict=True))
     if np.ma.is_masked(y):
-        raise ValueError(f"y is a masked array in {which}: fill the masked values first.")
+        raise ValueError(f"y is a masked array in {location}: fill the masked values first.")
     names = [str(name) for name in getattr(y, "columns", ())]
     values = np.asarray(y.toarray() if is_sparse(y) else y)
     if values.dtype.kind == "T":
         values = values.astype(object)
     if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] == 0):
-        raise ValueError(f"y must have 1 or 2 dimensions, got shape {values.shape} in {which}.")
+        raise ValueError(f"y must have 1 or 2 dimensions, got shape {values.shape} in {location}.")
     columns = values.T if values.ndim == 2 else values[None]
     if not names:
         alone = [str(getattr(y, "name", None) or "y")]
         names = alone if len(columns) == 1 else [f"y{place}" for place in range(len(columns))]
     if len({*names}) < len(names):
-        raise ValueError(f"y has several targets of one name in {which}: names must be unique.")
+        raise ValueError(f"y has several targets of one name in {location}: names must be unique.")
     return dict(zip(names, columns, strict=True))
 
 
-def _check_target(name: str, column: NDArray[Any], which: Location) -> None:
+def _check_target(name: str, column: NDArray[Any], location: RowLocation) -> None:
     """Raise where a target has no value, or values of several kinds."""
     if column.dtype.kind in "biu":
         return
@@ -159,9 +161,9 @@ def _check_target(name: str, column: NDArray[Any], which: Location) -> None:
     elif column.dtype.kind in "OU":
         bad = np.array([_is_missing(value) for value in column.tolist()], dtype=bool)
     else:
-        raise ValueError(f"{name} must hold numbers or text, got {column.dtype} in {which}.")
+        raise ValueError(f"{name} must hold numbers or text, got {column.dtype} in {location}.")
     if bad.any():
-        rows = which.of_rows(np.flatnonzero(bad), "y")
+        rows = location.of_rows(np.flatnonzero(bad), "y")
         raise ValueError(f"{name} has NaN, None or infinity in {rows}.")
 
 
@@ -173,30 +175,30 @@ def _is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def read_weights(sample_weight: Any, n_rows: int, which: Location) -> FloatArray | None:
+def read_weights(sample_weight: Any, n_rows: int, location: RowLocation) -> FloatArray | None:
     """How often each row of a batch counts; None for once."""
     if sample_weight is None:
         return None
     if np.ma.is_masked(sample_weight):
-        raise ValueError(f"sample_weight is a masked array in {which}: fill it first.")
+        raise ValueError(f"sample_weight is a masked array in {location}: fill it first.")
     weights = np.asarray(sample_weight)
     if weights.dtype.kind not in "biuf":
-        raise ValueError(f"sample_weight must hold numbers, got {weights.dtype} in {which}.")
+        raise ValueError(f"sample_weight must hold numbers, got {weights.dtype} in {location}.")
     weights = weights.astype(np.float64)
     if weights.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight must have shape ({n_rows},), got {weights.shape} in {which}."
+            f"sample_weight must have shape ({n_rows},), got {weights.shape} in {location}."
         )
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(bad):
         raise ValueError(
             f"sample_weight must be 0 or more, got {weights[bad[0]]:g} in "
-            f"{which.of_rows(bad, 'weights')}."
+            f"{location.of_rows(bad, 'weights')}."
         )
     return weights
 
 
-def _read_folds(fold: Any, which: Location) -> IntArray | int | None:
+def _read_folds(fold: Any, location: RowLocation) -> IntArray | int | None:
     if fold is None:
         return None
     if isinstance(fold, Integral) and not isinstance(fold, bool) and int(fold) >= 0:
@@ -207,20 +209,20 @@ def _read_folds(fold: Any, which: Location) -> IntArray | int | None:
         if len(bad):
             raise ValueError(
                 "fold must be a whole number of 0 or more in each row, got "
-                f"{folds[bad[0]]:g} in {which.of_rows(bad, 'folds')}."
+                f"{folds[bad[0]]:g} in {location.of_rows(bad, 'folds')}."
             )
     if folds.ndim != 1 or folds.dtype.kind not in "iu":
         raise ValueError(
-            f"fold must be a number of 0 or more, or one for each row, got {_shown(fold)}."
+            f"fold must be a number of 0 or more, or one for each row, got {_describe_fold(fold)}."
         )
     return folds.astype(np.intp)
 
 
-def _shown(fold: Any) -> str:
+def _describe_fold(fold: Any) -> str:
     return repr(fold) if np.ndim(fold) == 0 else f"an array of {np.asarray(fold).dtype}"
 
 
-def plain_target(name: str, column: NDArray[Any], which: Location) -> NDArray[Any]:
+def normalise_target(name: str, column: NDArray[Any], location: RowLocation) -> NDArray[Any]:
     """A target as numbers where it has numbers only, else as text."""
     if column.dtype.kind != "O":
         return column
@@ -232,6 +234,6 @@ def plain_target(name: str, column: NDArray[Any], which: Location) -> NDArray[An
         advice = " Decode them first, those of h5py with asstr()." if kinds == ["bytes"] else ""
         raise ValueError(
             f"{name} must hold numbers or text, got {', '.join(kinds)} in one column, in "
-            f"{which}.{advice}"
+            f"{location}.{advice}"
         )
     return column

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def defer_sigint() -> Iterator[None]:
     """Let a block end before Ctrl-C is heard.
 
     Nobody hears it elsewhere than in the main thread, nor where it is ignored.
@@ -19,11 +19,11 @@ def undisturbed() -> Iterator[None]:
     if not is_main or not callable(handler):
         yield
         return
-    heard: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    received: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: received.append(number))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
-        if heard:
+        if received:
             signal.raise_signal(signal.SIGINT)

@@ -19,13 +19,13 @@ from typing import IO, Any
 import numpy as np
 
 from coterie._core.values import FloatArray
-from coterie._data.moments._serialise import moments_in, plain_arrays, plain_header
+from coterie._data.moments._serialise import attributes_from_header, header_to_json, moment_arrays
 from coterie._persist.files import Entry, UnreadableError, document_in, text_of, whole_file
 
 # A header beyond this is none of ours.
-LONGEST_HEADER = 2**28
+MAX_HEADER_BYTES = 2**28
 # What the standard library raises where a zip is damaged.
-NO_ZIP = (
+ZIP_ERRORS = (
     zipfile.BadZipFile,
     EOFError,
     KeyError,
@@ -45,7 +45,7 @@ def write_moments(
         _write(moments, file, source)
 
 
-def bytes_of(moments: Any) -> memoryview:
+def moments_to_bytes(moments: Any) -> memoryview:
     """What such a file would hold."""
     file = BytesIO()
     _write(moments, file)
@@ -53,44 +53,45 @@ def bytes_of(moments: Any) -> memoryview:
 
 
 def _write(moments: Any, file: IO[bytes], source: dict[str, Any] | None = None) -> None:
-    header = plain_header(moments) | {"source": source}
+    header = header_to_json(moments) | {"source": source}
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("header.json", text_of(header))
-        for name, array in plain_arrays(moments):
+        for name, array in moment_arrays(moments):
             with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, array, allow_pickle=False)
 
 
-def read_moments(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Any]:
+def load_attributes(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Any]:
     """The attributes of the moments in a file, and of what source they are.
 
     Where they cannot be read, one sentence says why. What is said of the source is as it stands
     there, to be compared and not to be trusted.
     """
     with Path(path).open("rb") as file:
-        return _read(file, os.fspath(path))
+        return _load(file, os.fspath(path))
 
 
-def moments_in_bytes(content: Any) -> dict[str, Any]:
+def attributes_from_bytes(content: Any) -> dict[str, Any]:
     """The attributes of the moments in what such a file holds."""
-    return _read(BytesIO(content), "This")[0]
+    return _load(BytesIO(content), "This")[0]
 
 
-def _read(file: IO[bytes], name: Any) -> tuple[dict[str, Any], Any]:
+def _load(file: IO[bytes], name: Any) -> tuple[dict[str, Any], Any]:
     try:
         with zipfile.ZipFile(file) as archive:
-            header = document_in(_content(archive, "header.json", LONGEST_HEADER))
-            return moments_in(Entry(header), partial(_array, archive)), header.get("source")
+            header = document_in(_member_bytes(archive, "header.json", MAX_HEADER_BYTES))
+            attributes = attributes_from_header(Entry(header), partial(_load_array, archive))
+            return attributes, header.get("source")
     except UnreadableError as error:
         reason = str(error)
     except RecursionError:
         reason = "its lists are nested too deeply"
-    except NO_ZIP:
+    except ZIP_ERRORS:
         reason = "it is no file of moments, or not all of it"
     raise ValueError(f"{name} cannot be loaded: {reason}.")
 
 
-def _content(archive: zipfile.ZipFile, name: str, most: int | None = None) -> bytes:
+def _member_bytes(archive: zipfile.ZipFile, name: str, max_bytes: int | None = None) -> bytes:
     """The bytes of a member that is as large as it says, and whole."""
     try:
         info = archive.getinfo(name)
@@ -98,15 +99,15 @@ def _content(archive: zipfile.ZipFile, name: str, most: int | None = None) -> by
         raise UnreadableError(f"'{name}' is missing") from None
     if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
         raise UnreadableError(f"'{name}' is compressed, which moments never are")
-    if most is not None and info.file_size > most:
+    if max_bytes is not None and info.file_size > max_bytes:
         raise UnreadableError(f"'{name}' is too long")
     return archive.read(name)
 
 
-def _array(archive: zipfile.ZipFile, name: str, shape: tuple[int | None, ...]) -> FloatArray:
+def _load_array(archive: zipfile.ZipFile, name: str, shape: tuple[int | None, ...]) -> FloatArray:
     """A finite array of float64 of this shape, any length where it says None."""
-    content = memoryview(_content(archive, f"{name}.npy"))
-    start, found = _described(content, name)
+    content = memoryview(_member_bytes(archive, f"{name}.npy"))
+    start, found = _array_header(content, name)
     fits = len(found) == len(shape)
     if not fits or any(want not in (None, got) for want, got in zip(shape, found, strict=True)):
         raise UnreadableError(f"'{name}' must have shape {shape}, got {found}")
@@ -118,7 +119,7 @@ def _array(archive: zipfile.ZipFile, name: str, shape: tuple[int | None, ...]) -
     return array.astype(np.float64, copy=False)
 
 
-def _described(content: memoryview, name: str) -> tuple[int, tuple[int, ...]]:
+def _array_header(content: memoryview, name: str) -> tuple[int, tuple[int, ...]]:
     """Where the numbers of an array begin, and its shape."""
     file = BytesIO(bytes(content[:1024]))
     try:

@@ -10,12 +10,14 @@ import numpy as np
 from coterie._core.values import IntArray
 from coterie._data.validation import counted
 
-# So many files are named, and the others are counted.
-MOST_FILES = 3
+# A row count larger than that of any table.
+MAX_N_ROWS = 2**62
+# Error messages name this many files and count the others.
+MAX_FILES_NAMED = 3
 
 
 @dataclass(frozen=True)
-class Location:
+class RowLocation:
     """Where the rows of a batch lie.
 
     Parameters
@@ -37,7 +39,7 @@ class Location:
 
     Examples
     --------
-    >>> location = Location("batch 1", 300, 200, (("a.parquet", 400), ("b.parquet", 400)))
+    >>> location = RowLocation("batch 1", 300, 200, (("a.parquet", 400), ("b.parquet", 400)))
     >>> str(location)
     'batch 1, row 300 of a.parquet to row 99 of b.parquet'
     >>> location.of_rows([100])
@@ -48,7 +50,7 @@ class Location:
     start: int = 0
     n_rows: int = 0
     files: tuple[tuple[str, int], ...] = ()
-    beside: Mapping[str, str] = field(default_factory=dict)
+    array_names: Mapping[str, str] = field(default_factory=dict)
     kept: IntArray | None = None
 
     def __str__(self) -> str:
@@ -57,11 +59,11 @@ class Location:
             return self.name
         each = list(self._by_file(np.arange(self.start, self.start + self.n_rows)))
         if len(each) < 2:
-            return f"{self.name}, {self._told(each)}"
+            return f"{self.name}, {self._files_text(each)}"
         (first, rows), (last, others) = each[0], each[-1]
         return f"{self.name}, row {rows[0]:,} of {first} to row {others[-1]:,} of {last}"
 
-    def among(self, kept: IntArray) -> Location:
+    def among(self, kept: IntArray) -> RowLocation:
         """The location of some rows of the batch, by their places in it."""
         return replace(self, kept=kept)
 
@@ -76,9 +78,9 @@ class Location:
         """
         at = np.asarray(places, dtype=np.intp)
         numbers = self.start + (at if self.kept is None else self.kept[at])
-        if what in self.beside:
-            return f"{self.name}, {_numbered(numbers)} of {self.beside[what]}"
-        return f"{self.name}, {self._told(list(self._by_file(numbers)))}"
+        if what in self.array_names:
+            return f"{self.name}, {_rows_text(numbers)} of {self.array_names[what]}"
+        return f"{self.name}, {self._files_text(list(self._by_file(numbers)))}"
 
     def _by_file(self, numbers: IntArray) -> Iterator[tuple[str, IntArray]]:
         """The files that have some of these rows, and which of theirs they are."""
@@ -91,15 +93,17 @@ class Location:
                 yield name, numbers[low:high] - first
             first += n_rows
 
-    def _told(self, each: list[tuple[str, IntArray]]) -> str:
-        told = [f"{_numbered(rows)} of {name}" if name else _numbered(rows) for name, rows in each]
-        more = len(told) - MOST_FILES
+    def _files_text(self, each: list[tuple[str, IntArray]]) -> str:
+        texts = [
+            f"{_rows_text(rows)} of {name}" if name else _rows_text(rows) for name, rows in each
+        ]
+        more = len(texts) - MAX_FILES_NAMED
         if more > 0:
-            told = [*told[:MOST_FILES], f"{more} more file{'s' * (more > 1)}"]
-        return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+            texts = [*texts[:MAX_FILES_NAMED], f"{more} more file{'s' * (more > 1)}"]
+        return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
-def _numbered(rows: IntArray) -> str:
+def _rows_text(rows: IntArray) -> str:
     """Some rows in words, by their numbers."""
     first, last = int(rows[0]), int(rows[-1])
     if len(rows) == 1:

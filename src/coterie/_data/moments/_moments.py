@@ -12,15 +12,20 @@ from numpy.typing import NDArray
 
 from coterie._core.evidence import Accumulated, location_of, scatter_within, some_rows, together
 from coterie._core.values import FloatArray, IntArray
-from coterie._data.moments._batch import Batch, plain_target, read_batch
-from coterie._data.moments._defer_sigint import undisturbed
-from coterie._data.moments._file import bytes_of, moments_in_bytes, read_moments, write_moments
-from coterie._data.moments._location import Location
-from coterie._data.moments._sampled_rows import KeptRows
-from coterie._data.moments._serialise import moments_of, plain_arrays, plain_header
-from coterie._data.moments._targets import TargetColumn, check_same_kind, weights_from_earlier
+from coterie._data.moments._batch import Batch, normalise_target, read_batch
+from coterie._data.moments._defer_sigint import defer_sigint
+from coterie._data.moments._file import (
+    attributes_from_bytes,
+    load_attributes,
+    moments_to_bytes,
+    write_moments,
+)
+from coterie._data.moments._location import RowLocation
+from coterie._data.moments._sampled_rows import SampledRows
+from coterie._data.moments._serialise import attributes_from_json, header_to_json, moment_arrays
+from coterie._data.moments._targets import TargetColumn, check_same_targets, recoding_weights
 
-Folds = dict[int | None, Accumulated]
+FoldSums = dict[int | None, Accumulated]
 
 
 class Moments:
@@ -82,14 +87,14 @@ class Moments:
     """
 
     def __init__(self, n_expected: float | None = None, *, n_before: float = 0) -> None:
-        self.kept = KeptRows(_checked_count("n_expected", n_expected), float(n_before))
+        self.kept = SampledRows(_positive_number("n_expected", n_expected), float(n_before))
         self.target_columns: tuple[TargetColumn, ...] = ()
         self.is_weighted = False
         self.n_samples_ = 0
         self.n_read = 0
         self.n_batches = 0
         self._names: list[str] | None = None
-        self._folds: Folds = {}
+        self._folds: FoldSums = {}
 
     def update(self, X: Any, y: Any, sample_weight: Any = None, fold: Any = None) -> Self:
         """Count some rows more. They are counted all, or, where something is wrong, not at all.
@@ -112,38 +117,40 @@ class Moments:
         Moments
             Itself.
         """
-        return self.take(X, y, sample_weight, fold, Location(f"batch {self.n_batches}"))
+        return self.take(X, y, sample_weight, fold, RowLocation(f"batch {self.n_batches}"))
 
-    def take(self, X: Any, y: Any, sample_weight: Any, fold: Any, which: Location) -> Self:
+    def take(self, X: Any, y: Any, sample_weight: Any, fold: Any, location: RowLocation) -> Self:
         """Count some rows more, as :meth:`update`; errors say that they lie there."""
-        return self.count_batch(read_batch(X, y, sample_weight, fold, self.names, which), which)
+        return self.count_batch(
+            read_batch(X, y, sample_weight, fold, self.names, location), location
+        )
 
-    def count_batch(self, batch: Batch, which: Location) -> Self:
+    def count_batch(self, batch: Batch, location: RowLocation) -> Self:
         """Count a batch that has been read; errors say that it lies there."""
         if len(batch.features) == 0:
-            with undisturbed():
+            with defer_sigint():
                 self.n_read, self.n_batches = self.n_read + batch.n_read, self.n_batches + 1
             return self
-        self._check_features(batch, which)
+        self._check_features(batch, location)
         targets = {
-            name: plain_target(name, target, which) for name, target in batch.targets.items()
+            name: normalise_target(name, target, location) for name, target in batch.targets.items()
         }
         seen = tuple(TargetColumn.of(name, target) for name, target in targets.items())
         if self.target_columns:
-            check_same_kind(self.target_columns, seen, which)
+            check_same_targets(self.target_columns, seen, location)
             both = zip(self.target_columns, seen, strict=True)
-            seen = tuple(before.and_(now) for before, now in both)
+            seen = tuple(before.combine(now) for before, now in both)
         pairs = zip(seen, targets.values(), strict=True)
         columns = np.hstack([one.columns(target) for one, target in pairs])
         folds = self._with_folds(seen, _rows_by_fold(batch), batch.features.shape[1])
-        with undisturbed():
+        with defer_sigint():
             self._count(batch, seen, columns, folds)
         return self
 
     def _count(
-        self, batch: Batch, seen: tuple[TargetColumn, ...], columns: FloatArray, folds: Folds
+        self, batch: Batch, seen: tuple[TargetColumn, ...], columns: FloatArray, folds: FoldSums
     ) -> None:
-        self.kept.take(batch.features, batch.weights, self.count)
+        self.kept.add(batch.features, batch.weights, self.count)
         self._folds, self.target_columns = folds, seen
         self._names = batch.names
         self.is_weighted = self.is_weighted or batch.weights is not None
@@ -156,12 +163,12 @@ class Moments:
 
     def _with_folds(
         self, seen: tuple[TargetColumn, ...], numbers: Mapping[int | None, Any], n_features: int
-    ) -> Folds:
+    ) -> FoldSums:
         """The folds, for targets as they are seen now, and those that are new."""
-        weights = weights_from_earlier(seen, self.target_columns) if self.target_columns else None
+        weights = recoding_weights(seen, self.target_columns) if self.target_columns else None
         folds = {
-            number: part if weights is None else part.with_targets(weights)
-            for number, part in self._folds.items()
+            number: fold if weights is None else fold.with_targets(weights)
+            for number, fold in self._folds.items()
         }
         n_targets = sum(one.n_columns for one in seen)
         for number in numbers:
@@ -169,24 +176,24 @@ class Moments:
                 folds[number] = Accumulated.nothing(n_features, n_targets)
         return folds
 
-    def _check_features(self, batch: Batch, which: Location) -> None:
+    def _check_features(self, batch: Batch, location: RowLocation) -> None:
         n_features = batch.features.shape[1]
         if not self._folds:
             return
         if n_features != self.n_features_in_:
             raise ValueError(
-                f"X has {n_features} columns in {which}, and {self.n_features_in_} before."
+                f"X has {n_features} columns in {location}, and {self.n_features_in_} before."
             )
         if (batch.names is None) != (self._names is None):
             has = "no names" if batch.names is None else "names"
             raise ValueError(
-                f"X has {has} of columns in {which}, and before it was otherwise: pass frames "
+                f"X has {has} of columns in {location}, and before it was otherwise: pass frames "
                 "throughout, or arrays."
             )
         if (batch.folds is None) != (None in self._folds):
             has = "no fold" if batch.folds is None else "a fold"
             raise ValueError(
-                f"There is {has} given for {which}, and before it was otherwise: give one for "
+                f"There is {has} given for {location}, and before it was otherwise: give one for "
                 "every batch, or for none."
             )
 
@@ -207,23 +214,23 @@ class Moments:
         self._check_mergeable(other)
         theirs, seen = other._folds, other.target_columns
         if self.n_samples_:
-            check_same_kind(self.target_columns, seen, "those to add")
+            check_same_targets(self.target_columns, seen, "those to add")
             both = zip(self.target_columns, seen, strict=True)
-            seen = tuple(one.and_(two) for one, two in both)
-        weights = weights_from_earlier(seen, other.target_columns)
+            seen = tuple(one.combine(two) for one, two in both)
+        weights = recoding_weights(seen, other.target_columns)
         if weights is not None:
-            theirs = {number: part.with_targets(weights) for number, part in theirs.items()}
+            theirs = {number: fold.with_targets(weights) for number, fold in theirs.items()}
         folds = self._with_folds(seen, theirs, other.n_features_in_)
-        kept = self.kept.and_(other.kept) if self.n_samples_ else copy.deepcopy(other.kept)
-        with undisturbed():
+        kept = self.kept.combine(other.kept) if self.n_samples_ else copy.deepcopy(other.kept)
+        with defer_sigint():
             self._names = other._names
             self._folds, self.target_columns, self.kept = folds, seen, kept
             self.is_weighted = self.is_weighted or other.is_weighted
             self.n_samples_ += other.n_samples_
             self.n_read += other.n_read
             self.n_batches += other.n_batches
-            for number, part in theirs.items():
-                folds[number].join(part)
+            for number, fold in theirs.items():
+                folds[number].join(fold)
         return self
 
     def _check_mergeable(self, other: Moments) -> None:
@@ -232,12 +239,12 @@ class Moments:
         if self._names != other._names or self.n_features_in_ != other.n_features_in_:
             raise ValueError(
                 f"Moments add where they are of the same features, in the same order; these are of "
-                f"{self._told_features()}, and those to add of {other._told_features()}."
+                f"{self._features_text()}, and those to add of {other._features_text()}."
             )
         if (None in self._folds) != (None in other._folds):
             raise ValueError("Moments add where both have folds, or neither has.")
 
-    def _told_features(self) -> str:
+    def _features_text(self) -> str:
         names = [] if self._names is None else [repr(name) for name in self._names[:3]]
         shown = f" ({', '.join(names)}, ...)" if names else ""
         return f"{self.n_features_in_} features{shown}"
@@ -255,7 +262,7 @@ class Moments:
 
     @property
     def count(self) -> float:
-        return sum(part.count for part in self._folds.values())
+        return sum(fold.count for fold in self._folds.values())
 
     @property
     def n_folds(self) -> int:
@@ -263,10 +270,10 @@ class Moments:
 
     @property
     def n_features_in_(self) -> int:
-        parts = self.accumulated
-        if not parts:
+        folds = self.accumulated
+        if not folds:
             raise AttributeError("These moments have seen no rows yet.")
-        return parts[0].n_features
+        return folds[0].n_features
 
     @property
     def names(self) -> list[str] | None:
@@ -299,7 +306,7 @@ class Moments:
 
     @property
     def nbytes(self) -> int:
-        return self.kept.nbytes + sum(part.nbytes for part in self._folds.values())
+        return self.kept.nbytes + sum(fold.nbytes for fold in self._folds.values())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the moments to a file, to be read by :meth:`load`.
@@ -327,7 +334,7 @@ class Moments:
         ValueError
             Where the file holds no moments, is cut short or damaged, or comes from a newer coterie.
         """
-        return loaded(path)[0]
+        return load_moments(path)[0]
 
     def to_bytes(self) -> memoryview:
         """What :meth:`save` writes, to be sent where files are not shared.
@@ -337,7 +344,7 @@ class Moments:
         memoryview
             Of bytes, to be read by :meth:`from_bytes`.
         """
-        return bytes_of(self)
+        return moments_to_bytes(self)
 
     @classmethod
     def from_bytes(cls, content: Any) -> Moments:
@@ -353,18 +360,18 @@ class Moments:
             Where these are no moments, as in :meth:`load`.
         """
         moments = cls()
-        moments.__dict__.update(moments_in_bytes(content))
+        moments.__dict__.update(attributes_from_bytes(content))
         return moments
 
     def plain(self) -> dict[str, Any]:
         """All that these moments are, as plain values and arrays."""
-        return {"header": plain_header(self), "arrays": dict(plain_arrays(self))}
+        return {"header": header_to_json(self), "arrays": dict(moment_arrays(self))}
 
     @classmethod
     def again(cls, header: dict[str, Any], arrays: dict[str, FloatArray]) -> Moments:
         """The moments of such plain values."""
         moments = cls()
-        moments.__dict__.update(moments_of(header, arrays))
+        moments.__dict__.update(attributes_from_json(header, arrays))
         return moments
 
     def __sizeof__(self) -> int:
@@ -374,15 +381,17 @@ class Moments:
     def __repr__(self) -> str:
         if not self._folds:
             return "Moments of no rows"
-        told = [f"{self.n_features_in_:,} features", _counted("target", len(self.targets))]
+        sizes = [f"{self.n_features_in_:,} features", _plural("target", len(self.targets))]
         if self.n_folds:
-            told.append(_counted("fold", self.n_folds))
-        return f"Moments of {self.n_samples_:,} rows: {', '.join(told)}, {told_bytes(self.nbytes)}"
+            sizes.append(_plural("fold", self.n_folds))
+        return (
+            f"Moments of {self.n_samples_:,} rows: {', '.join(sizes)}, {format_bytes(self.nbytes)}"
+        )
 
 
-def loaded(path: str | os.PathLike[str]) -> tuple[Moments, Any]:
+def load_moments(path: str | os.PathLike[str]) -> tuple[Moments, Any]:
     """The moments in a file, and what it says of the source they come from."""
-    attributes, source = read_moments(path)
+    attributes, source = load_attributes(path)
     moments = Moments()
     moments.__dict__.update(attributes)
     return moments, source
@@ -400,7 +409,7 @@ def _rows_by_fold(batch: Batch) -> dict[int | None, IntArray | slice]:
     return rows
 
 
-def _checked_count(name: str, number: Any) -> float | None:
+def _positive_number(name: str, number: Any) -> float | None:
     if number is None:
         return None
     try:
@@ -412,16 +421,16 @@ def _checked_count(name: str, number: Any) -> float | None:
     return count
 
 
-def _counted(noun: str, number: int) -> str:
+def _plural(noun: str, number: int) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def told_bytes(number: float) -> str:
+def format_bytes(number: float) -> str:
     """A number of bytes, to be read.
 
     Examples
     --------
-    >>> told_bytes(2_600_000_000)
+    >>> format_bytes(2_600_000_000)
     '2.6 GB'
     """
     size = float(number)

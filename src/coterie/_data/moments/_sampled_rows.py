@@ -11,7 +11,7 @@ from coterie._core.values import FloatArray, IntArray
 
 
 @dataclass
-class KeptRows:
+class SampledRows:
     """The first rows, and where the number of all is known some evenly spread ones.
 
     An automatic tolerance looks at so many rows to see how correlated the columns are.
@@ -36,28 +36,28 @@ class KeptRows:
     rows: list[FloatArray] = field(default_factory=list)
 
     @property
-    def places(self) -> FloatArray:
+    def positions(self) -> FloatArray:
         """Where the evenly spread rows lie, as often as each row counts."""
         if self.n_expected is None or unrounded(self.n_expected, self.n_expected) <= ROWS:
             return np.empty(0)
         return places_looked_at(self.n_expected)
 
-    def take(self, features: FloatArray, weights: FloatArray | None, n_counted: float) -> None:
+    def add(self, features: FloatArray, weights: FloatArray | None, n_counted: float) -> None:
         """Keep what is needed of a batch, after so many rows."""
-        self._take_first(features)
-        places = self.places
-        if self.n_expected is None or not len(places):
+        self._add_first(features)
+        positions = self.positions
+        if self.n_expected is None or not len(positions):
             return
         before = self.n_before + n_counted
         counts = np.ones(len(features)) if weights is None else weights
         sums = unrounded(np.cumsum(np.append(before, counts)), self.n_expected)
-        begin, end = np.searchsorted(places, sums[[0, -1]])
+        begin, end = np.searchsorted(positions, sums[[0, -1]])
         if end > begin:
-            at = np.searchsorted(sums[1:], places[begin:end], side="right")
+            at = np.searchsorted(sums[1:], positions[begin:end], side="right")
             self.numbers.append(np.arange(begin, end))
             self.rows.append(features[at])
 
-    def _take_first(self, features: FloatArray) -> None:
+    def _add_first(self, features: FloatArray) -> None:
         if not len(self.first):
             self.first = features[:1].copy()
         if len(self.first) == 1:
@@ -66,13 +66,13 @@ class KeptRows:
                     self.first = np.vstack([self.first, row])
                     break
 
-    def and_(self, other: KeptRows) -> KeptRows:
+    def combine(self, other: SampledRows) -> SampledRows:
         """What is kept of all rows, those of the other after these unless it says otherwise."""
         one, two = (other, self) if other.n_before < self.n_before else (self, other)
         same = one.n_expected == two.n_expected
-        kept = KeptRows(one.n_expected if same else None, one.n_before, one.first)
+        kept = SampledRows(one.n_expected if same else None, one.n_before, one.first)
         if len(two.first):
-            kept._take_first(two.first)
+            kept._add_first(two.first)
         if same:
             kept.numbers, kept.rows = one.numbers + two.numbers, one.rows + two.rows
         return kept
@@ -85,8 +85,8 @@ class KeptRows:
             return None
         numbers, rows = np.concatenate(self.numbers), np.vstack(self.rows)
         order = np.argsort(numbers, kind="stable")
-        is_all = np.array_equal(numbers[order], np.arange(len(self.places)))
-        return rows[order] if is_all else None
+        is_complete = np.array_equal(numbers[order], np.arange(len(self.positions)))
+        return rows[order] if is_complete else None
 
     @property
     def nbytes(self) -> int:

@@ -9,45 +9,45 @@ import numpy as np
 
 from coterie._core.evidence import Accumulated
 from coterie._core.values import FloatArray
-from coterie._data.moments._sampled_rows import KeptRows
+from coterie._data.moments._sampled_rows import SampledRows
 from coterie._data.moments._targets import TargetColumn
 from coterie._persist.files import Entry, UnreadableError, number_in, plain_numbers
 
-FORMAT, VERSION = "coterie moments", 1
+MOMENTS_FORMAT, MOMENTS_VERSION = "coterie moments", 1
 
 
-class ArrayOf(Protocol):
+class ArrayLoader(Protocol):
     """Gives arrays of float64 by name."""
 
     def __call__(self, name: str, shape: tuple[int | None, ...], /) -> FloatArray:
         """The array of this shape, of any length where it says None."""
 
 
-def plain_arrays(moments: Any) -> Iterator[tuple[str, FloatArray]]:
+def moment_arrays(moments: Any) -> Iterator[tuple[str, FloatArray]]:
     """All arrays by their names, one after the other."""
     kept, n_features = moments.kept, _n_features(moments)
     yield "first", kept.first
     yield "numbers", np.concatenate([np.empty(0), *kept.numbers]).astype(np.float64)
     yield "rows", np.vstack([np.empty((0, n_features)), *kept.rows])
-    for place, part in enumerate(moments._folds.values()):
-        yield f"origin{place}", part.origin
-        yield f"sums{place}", part.sums
-        yield f"features{place}", _packed(part.features)
-        yield f"cross{place}", part.cross
-        yield f"targets{place}", part.targets
+    for place, fold in enumerate(moments._folds.values()):
+        yield f"origin{place}", fold.origin
+        yield f"sums{place}", fold.sums
+        yield f"features{place}", _pack_triangle(fold.features)
+        yield f"cross{place}", fold.cross
+        yield f"targets{place}", fold.targets
 
 
-def plain_header(moments: Any) -> dict[str, Any]:
+def header_to_json(moments: Any) -> dict[str, Any]:
     """All that is no array, as plain values."""
     kept, folds = moments.kept, moments._folds
     return {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": MOMENTS_FORMAT,
+        "version": MOMENTS_VERSION,
         "n_features": _n_features(moments),
         "names": moments._names,
-        "targets": [_plain_target(target) for target in moments.target_columns],
+        "targets": [_target_to_json(target) for target in moments.target_columns],
         "folds": list(folds),
-        "counts": plain_numbers([part.count for part in folds.values()]),
+        "counts": plain_numbers([fold.count for fold in folds.values()]),
         "n_samples": moments.n_samples_,
         "n_read": moments.n_read,
         "n_batches": moments.n_batches,
@@ -61,7 +61,7 @@ def _n_features(moments: Any) -> int:
     return moments.n_features_in_ if moments._folds else 0
 
 
-def _plain_target(target: TargetColumn) -> dict[str, Any]:
+def _target_to_json(target: TargetColumn) -> dict[str, Any]:
     return {
         "name": target.name,
         "is_text": target.is_text,
@@ -73,13 +73,13 @@ def _plain_target(target: TargetColumn) -> dict[str, Any]:
     }
 
 
-def _packed(lower: FloatArray) -> FloatArray:
+def _pack_triangle(lower: FloatArray) -> FloatArray:
     """The lower triangle of a matrix, row by row."""
     rows = [row[: place + 1] for place, row in enumerate(lower)]
     return np.concatenate([np.empty(0), *rows])
 
 
-def _unpacked(packed: FloatArray, n: int) -> FloatArray:
+def _unpack_triangle(packed: FloatArray, n: int) -> FloatArray:
     matrix, start = np.zeros((n, n)), 0
     for place, row in enumerate(matrix):
         row[: place + 1] = packed[start : start + place + 1]
@@ -87,18 +87,20 @@ def _unpacked(packed: FloatArray, n: int) -> FloatArray:
     return matrix
 
 
-def moments_of(header: dict[str, Any], arrays: Mapping[str, FloatArray]) -> dict[str, Any]:
+def attributes_from_json(
+    header: dict[str, Any], arrays: Mapping[str, FloatArray]
+) -> dict[str, Any]:
     """The attributes of moments, from such a header and arrays."""
-    return moments_in(Entry(header), lambda name, _: arrays[name])
+    return attributes_from_header(Entry(header), lambda name, _: arrays[name])
 
 
-def moments_in(header: Entry, array: ArrayOf) -> dict[str, Any]:
+def attributes_from_header(header: Entry, load_array: ArrayLoader) -> dict[str, Any]:
     """The attributes of moments, from a header and arrays that are asked for by name and shape."""
-    _check_format(header)
+    _check_moments_format(header)
     n_features = header["n_features"].whole(0, 2**31)
-    targets = tuple(_target_in(entry) for entry in header["targets"].items())
+    targets = tuple(_load_target(entry) for entry in header["targets"].items())
     names = None if header["names"].is_null else header["names"].texts(n_features)
-    numbers = [_fold_in(entry) for entry in header["folds"].items()]
+    numbers = [_load_fold(entry) for entry in header["folds"].items()]
     if len({*numbers}) < len(numbers) or (None in numbers and len(numbers) > 1):
         raise header["folds"].wrong("a list of different numbers, or of null alone")
     counts = [entry.number() for entry in header["counts"].items(len(numbers))]
@@ -106,11 +108,11 @@ def moments_in(header: Entry, array: ArrayOf) -> dict[str, Any]:
         raise header["counts"].wrong("a list of numbers above 0")
     sizes = n_features, sum(target.n_columns for target in targets)
     folds = {
-        number: _part_in(array, place, count, *sizes)
+        number: _load_sums(load_array, place, count, *sizes)
         for place, (number, count) in enumerate(zip(numbers, counts, strict=True))
     }
     return {
-        "kept": _kept_in(array, header, n_features),
+        "kept": _load_sampled_rows(load_array, header, n_features),
         "target_columns": targets,
         "is_weighted": header["is_weighted"].truth(),
         "n_samples_": header["n_samples"].whole(0, 2**62),
@@ -121,22 +123,22 @@ def moments_in(header: Entry, array: ArrayOf) -> dict[str, Any]:
     }
 
 
-def _check_format(header: Entry) -> None:
-    if not header.is_object or header.value.get("format") != FORMAT:
+def _check_moments_format(header: Entry) -> None:
+    if not header.is_object or header.value.get("format") != MOMENTS_FORMAT:
         raise UnreadableError("it holds no moments saved by coterie")
     version = header["version"].whole(1, 2**31)
-    if version > VERSION:
+    if version > MOMENTS_VERSION:
         raise UnreadableError(
-            f"it was made by a newer coterie (format {version}, this one reads {VERSION}): "
+            f"it was made by a newer coterie (format {version}, this one reads {MOMENTS_VERSION}): "
             "pip install --upgrade coterie"
         )
 
 
-def _fold_in(entry: Entry) -> int | None:
+def _load_fold(entry: Entry) -> int | None:
     return None if entry.is_null else entry.whole(0, 2**62)
 
 
-def _target_in(entry: Entry) -> TargetColumn:
+def _load_target(entry: Entry) -> TargetColumn:
     is_text = entry["is_text"].truth()
     values = None if entry["values"].is_null else tuple(entry["values"].values())
     kinds = (str,) if is_text else (bool, int, float)
@@ -152,11 +154,11 @@ def _target_in(entry: Entry) -> TargetColumn:
         number_in(entry["low"]),
         number_in(entry["high"]),
         None if fraction.is_null else fraction.number(),
-        _dtype_in(entry["dtype"], is_text),
+        _load_dtype(entry["dtype"], is_text),
     )
 
 
-def _dtype_in(entry: Entry, is_text: bool) -> str:
+def _load_dtype(entry: Entry, is_text: bool) -> str:
     """The name of a type of numbers or of text, and of nothing else."""
     try:
         dtype = np.dtype(entry.text())
@@ -167,28 +169,28 @@ def _dtype_in(entry: Entry, is_text: bool) -> str:
     return entry.text()
 
 
-def _part_in(
-    array: ArrayOf, place: int, count: float, n_features: int, n_targets: int
+def _load_sums(
+    load_array: ArrayLoader, place: int, count: float, n_features: int, n_targets: int
 ) -> Accumulated:
     n_all = n_features + n_targets
-    packed = array(f"features{place}", (n_features * (n_features + 1) // 2,))
+    packed = load_array(f"features{place}", (n_features * (n_features + 1) // 2,))
     return Accumulated(
         count,
         # Copies, since sums are added to in place.
-        array(f"origin{place}", (n_all,)).copy(),
-        array(f"sums{place}", (n_all,)).copy(),
-        _unpacked(packed, n_features),
-        array(f"cross{place}", (n_features, n_targets)).copy(),
-        array(f"targets{place}", (n_targets, n_targets)).copy(),
+        load_array(f"origin{place}", (n_all,)).copy(),
+        load_array(f"sums{place}", (n_all,)).copy(),
+        _unpack_triangle(packed, n_features),
+        load_array(f"cross{place}", (n_features, n_targets)).copy(),
+        load_array(f"targets{place}", (n_targets, n_targets)).copy(),
     )
 
 
-def _kept_in(array: ArrayOf, header: Entry, n_features: int) -> KeptRows:
+def _load_sampled_rows(load_array: ArrayLoader, header: Entry, n_features: int) -> SampledRows:
     expected = header["n_expected"]
-    first = array("first", (None, n_features))
-    numbers = array("numbers", (None,)).astype(np.intp)
-    rows = array("rows", (len(numbers), n_features))
-    return KeptRows(
+    first = load_array("first", (None, n_features))
+    numbers = load_array("numbers", (None,)).astype(np.intp)
+    rows = load_array("rows", (len(numbers), n_features))
+    return SampledRows(
         None if expected.is_null else expected.number(),
         header["n_before"].number(),
         first,

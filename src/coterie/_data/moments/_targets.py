@@ -14,9 +14,9 @@ from coterie._core.values import FloatArray
 from coterie._data.validation import counted
 
 # Whole numbers are told apart, as classes may be, until there are more of them than this.
-NUMBERS = 100
+MAX_NUMBER_CLASSES = 100
 # Labels that are text have one indicator each, up to so many.
-LABELS = 1000
+MAX_LABELS = 1000
 
 
 @dataclass(frozen=True)
@@ -54,20 +54,20 @@ class TargetColumn:
         """What a column of finite numbers, or of text, says about its target."""
         if _is_text(column):
             values = tuple(dict.fromkeys(column.tolist()))
-            return cls(name, True, values, dtype=column.dtype.str)._checked()
+            return cls(name, True, values, dtype=column.dtype.str)._limit_values()
         numbers = column.astype(np.float64)
-        broken = numbers[numbers % 1 != 0]
+        fractional = numbers[numbers % 1 != 0]
         low, high = float(numbers.min()), float(numbers.max())
-        fraction = float(broken[0]) if len(broken) else None
-        distinct = None if len(broken) else tuple(dict.fromkeys(column.tolist()))
-        return cls(name, False, distinct, low, high, fraction, column.dtype.name)._checked()
+        fraction = float(fractional[0]) if len(fractional) else None
+        distinct = None if len(fractional) else tuple(dict.fromkeys(column.tolist()))
+        return cls(name, False, distinct, low, high, fraction, column.dtype.name)._limit_values()
 
     @property
     def n_columns(self) -> int:
         """Number of columns that are kept."""
         return 1 if self.values is None else len(self.values)
 
-    def and_(self, other: TargetColumn) -> TargetColumn:
+    def combine(self, other: TargetColumn) -> TargetColumn:
         """The same target, once both have been seen."""
         if self.values is None or other.values is None:
             values = None
@@ -80,18 +80,18 @@ class TargetColumn:
             high=max(self.high, other.high),
             fraction=other.fraction if self.fraction is None else self.fraction,
             dtype=_common_dtype(self.dtype, other.dtype),
-        )._checked()
+        )._limit_values()
 
-    def _checked(self) -> TargetColumn:
+    def _limit_values(self) -> TargetColumn:
         """Not more values than can be told apart."""
         if self.values is None:
             return self
-        if self.is_text and len(self.values) > LABELS:
+        if self.is_text and len(self.values) > MAX_LABELS:
             raise ValueError(
-                f"{self.name} has more than {LABELS:,} different labels "
+                f"{self.name} has more than {MAX_LABELS:,} different labels "
                 f"({counted('label', self.values, most=3)}). Are these numbers, or names of rows?"
             )
-        if not self.is_text and len(self.values) > NUMBERS:
+        if not self.is_text and len(self.values) > MAX_NUMBER_CLASSES:
             return replace(self, values=None)
         return self
 
@@ -103,7 +103,7 @@ class TargetColumn:
         places = np.array([place_of[value] for value in column.tolist()], dtype=np.intp)
         return (places[:, None] == np.arange(len(self.values))).astype(np.float64)
 
-    def from_earlier(self, earlier: TargetColumn) -> FloatArray:
+    def recode_from(self, earlier: TargetColumn) -> FloatArray:
         """What was kept, as what is kept now, by weights of shape (n_columns, n_earlier)."""
         if earlier.values is None:
             return np.ones((1, 1))
@@ -114,36 +114,39 @@ class TargetColumn:
         ).astype(np.float64)
 
 
-def check_same_kind(
-    before: Sequence[TargetColumn], now: Sequence[TargetColumn], which: object
+def check_same_targets(
+    before: Sequence[TargetColumn], now: Sequence[TargetColumn], location: object
 ) -> None:
     """Raise where targets are not those of earlier batches."""
     if len(before) != len(now):
-        raise ValueError(f"y has {_number(now)} in {which}, and {_number(before)} before.")
+        raise ValueError(
+            f"y has {_n_targets_text(now)} in {location}, and {_n_targets_text(before)} before."
+        )
     names, others = ([target.name for target in each] for each in (before, now))
     unnamed = [f"y{place}" for place in range(len(before))]
     if len(before) > 1 and names != others and unnamed not in (names, others):
         raise ValueError(
-            f"y has {counted('target', others, most=3)} in {which}, and before "
+            f"y has {counted('target', others, most=3)} in {location}, and before "
             f"{counted('target', names, most=3)}: give the same ones in the same order."
         )
     for one, other in zip(before, now, strict=True):
         if one.is_text != other.is_text:
             kind = ("numbers", "text")
             raise ValueError(
-                f"{one.name} has {kind[other.is_text]} in {which}, and {kind[one.is_text]} before."
+                f"{one.name} has {kind[other.is_text]} in {location}, and {kind[one.is_text]} "
+                "before."
             )
 
 
-def _number(targets: Sequence[TargetColumn]) -> str:
+def _n_targets_text(targets: Sequence[TargetColumn]) -> str:
     return f"{len(targets)} target{'s' * (len(targets) != 1)}"
 
 
-def weights_from_earlier(
+def recoding_weights(
     now: Iterable[TargetColumn], earlier: Iterable[TargetColumn]
 ) -> FloatArray | None:
     """What was kept of all targets, as what is kept now; None where that is the same."""
-    blocks = [one.from_earlier(other) for one, other in zip(now, earlier, strict=True)]
+    blocks = [one.recode_from(other) for one, other in zip(now, earlier, strict=True)]
     weights = np.asarray(block_diag(*blocks), dtype=np.float64)
     is_same = weights.shape[0] == weights.shape[1] and (weights == np.eye(len(weights))).all()
     return None if is_same else weights

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._core.values import FloatArray
-from coterie._data.moments import NamedColumns
+from coterie._data.moments import MAX_N_ROWS, NamedColumns
 from coterie._data.sources._arrays import beside, expected, idle_rows, rows_of
 from coterie._data.sources._chunks import (
-    ENDLESS,
     Opened,
     Piece,
     Pieces,
@@ -75,7 +74,7 @@ def opened_arrow(source: Any, y: Any, weights: Any, wanted: Wanted) -> Opened:
         with told(OWNER):
             batches = stream.batches([*features, *wanted.beside], step)
         # A query that is asked a second time may give another number of rows.
-        for rows, some in cut(spoken_for(batches, OWNER), spans(start, edge, ENDLESS, step)):
+        for rows, some in cut(spoken_for(batches, OWNER), spans(start, edge, MAX_N_ROWS, step)):
             yield piece_of(some, features, wanted, given, rows)
             del some
 

@@ -12,7 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from coterie._data.moments import Batch, Location, Moments, loaded, undisturbed, write_moments
+from coterie._data.moments import (
+    Batch,
+    Moments,
+    RowLocation,
+    defer_sigint,
+    load_moments,
+    write_moments,
+)
 from coterie._data.sources._arrays import rows_of
 from coterie._data.sources._checksum import NOTHING, WHOLE, Tally, of_column
 from coterie._data.sources._chunks import Opened, Part, Piece, Wanted, spans
@@ -68,7 +75,7 @@ class Work:
         """Number of batches so far, likewise."""
         return self._n_batches_again if self.n_again else self.moments.n_batches
 
-    def take(self, batch: Batch, piece: Piece, folds: Any, which: Location) -> None:
+    def take(self, batch: Batch, piece: Piece, folds: Any, which: RowLocation) -> None:
         """Count a piece, or compare it if it has been counted before."""
         if self.path is None:
             self.moments.count_batch(batch, which)
@@ -76,7 +83,7 @@ class Work:
             self._compare(batch, piece, folds)
         else:
             tally = _after(self.tally, batch, piece, folds)
-            with undisturbed():
+            with defer_sigint():
                 self._is_whole = False
                 self.moments.count_batch(batch, which)
                 self.tally, self._is_whole, self._is_news = tally, True, True
@@ -154,7 +161,7 @@ def begun(checkpoint: Any, opened: Opened, wanted: Wanted, folds: Folds) -> Work
     about = _about(opened, wanted, folds)
     if not path.exists():
         return Work(Moments(opened.n_expected), path, about, opened.parts)
-    moments, source = loaded(path)
+    moments, source = load_moments(path)
     work = Work(moments, path, about, opened.parts)
     work.tally = _tally_in(source, work)
     _check_about(source, work)

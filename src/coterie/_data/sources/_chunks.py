@@ -11,11 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie._core.values import IntArray
-from coterie._data.moments import Location
+from coterie._data.moments import MAX_N_ROWS, RowLocation
 from coterie._data.validation import counted
-
-# More rows than any source has.
-ENDLESS = 2**62
 
 
 class Piece(NamedTuple):
@@ -166,13 +163,15 @@ class Opened:
         lengths = (edge - start, self.n_rows - edge)
         return sum(-(-length // self.chunk_rows) for length in lengths)
 
-    def location(self, name: str, start: int, piece: Piece) -> Location:
+    def location(self, name: str, start: int, piece: Piece) -> RowLocation:
         """Where the rows of a piece lie, for a sentence about them."""
         files = tuple((part.name, part.n_rows) for part in self.parts)
         beside = {what: _told_name(what, values) for what, values in self.beside.items()}
         if piece.folds is None:
             beside["folds"] = "folds"
-        return Location(name, start, piece.n_rows, files or (("the source", ENDLESS),), beside)
+        return RowLocation(
+            name, start, piece.n_rows, files or (("the source", MAX_N_ROWS),), beside
+        )
 
 
 def _told_name(what: str, values: Any) -> str:

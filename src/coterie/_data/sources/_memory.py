@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from coterie._core.evidence import ROWS
 from coterie._core.gathering import half_the_memory
-from coterie._data.moments import told_bytes
+from coterie._data.moments import format_bytes
 from coterie._data.sources._chunks import Opened, Reading
 
 
@@ -74,15 +74,15 @@ class _Needed:
         """What takes how much, and what would help."""
         chunks = self.row * self.chunk_rows
         each = [
-            f"{told_bytes(self.matrices)} for all pairs of features",
-            f"{told_bytes(chunks)} for chunks of {self.chunk_rows:,} rows",
+            f"{format_bytes(self.matrices)} for all pairs of features",
+            f"{format_bytes(chunks)} for chunks of {self.chunk_rows:,} rows",
         ]
         if self.reading.n_bytes:
-            each.append(f"{told_bytes(self.reading.n_bytes)} to read {self.reading.what}")
+            each.append(f"{format_bytes(self.reading.n_bytes)} to read {self.reading.what}")
         remedies = ", or ".join([*self._remedies(allowed), "fewer columns", "raise memory"])
         return (
             f"Moments of {_number(self.n_features, 'feature')} in {_number(self.n_folds, 'fold')} "
-            f"take {told_bytes(self.total)}, and memory allows {told_bytes(allowed)}: "
+            f"take {format_bytes(self.total)}, and memory allows {format_bytes(allowed)}: "
             f"{', '.join(each)}. Use {remedies}."
         )
 

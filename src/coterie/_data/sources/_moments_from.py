@@ -14,7 +14,7 @@ import numpy as np
 from coterie._core.devices import check_on_host
 from coterie._core.threads import few_threads
 from coterie._data.engines import engine_of
-from coterie._data.moments import Moments, read_batch, told_bytes
+from coterie._data.moments import Moments, format_bytes, read_batch
 from coterie._data.progress import Tell, followed
 from coterie._data.sources._arrays import check_length, is_array, opened_array, opened_npy
 from coterie._data.sources._arrow import is_arrow, opened_arrow
@@ -138,7 +138,7 @@ def _shown(budget: Budget, n_folds: int | None) -> str:
     if n_folds is None:
         return "chunks"
     more = " beside what the source takes" if opened.is_alien else ""
-    return f"chunks, up to {told_bytes(needed)}{more}"
+    return f"chunks, up to {format_bytes(needed)}{more}"
 
 
 def _count(piece: Piece, work: Work, by_row: Folds, budget: Budget) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from coterie._data.moments import told_bytes
+from coterie._data.moments import MAX_N_ROWS, format_bytes
 from coterie._data.sources._arrays import beside, expected, idle_rows
 from coterie._data.sources._arrow import (
     check_kinds,
@@ -25,7 +25,6 @@ from coterie._data.sources._arrow import (
     told,
 )
 from coterie._data.sources._chunks import (
-    ENDLESS,
     NO_READING,
     Opened,
     Part,
@@ -100,7 +99,7 @@ def opened_parquet(path: Path, y: Any, weights: Any, wanted: Wanted) -> Opened:
         batches = _batches(files, columns, step, start)
         # Two tables in turn, one in use and one to be filled: new memory takes time.
         tables = cycle(np.empty((2, len(features) * min(step, n_rows))))
-        for rows, some in cut(batches, spans(start, edge, ENDLESS, step)):
+        for rows, some in cut(batches, spans(start, edge, MAX_N_ROWS, step)):
             piece = piece_of(some, features, wanted, given, rows, next(tables))
             del some
             yield piece
@@ -132,7 +131,7 @@ def _reading(files: list[_File], path: Path, n_columns: int) -> Reading:
         return NO_READING
     what = (
         f"row group {file.place} of {file.name_in(path)} ({file.groups[file.place]:,} rows, "
-        f"{told_bytes(n_columns * file.largest)})"
+        f"{format_bytes(n_columns * file.largest)})"
     )
     return Reading(file.reading(n_columns), what, SMALLER)
 
