@@ -127,15 +127,15 @@ def make_rows(path: str, n_samples: int, n_features: int) -> dict[str, float]:
 def count_rows(path: str, n_folds: int, kind: str) -> dict[str, float]:
     """Moments of such a file: peak memory in units of what is stated."""
     from coterie import moments_from
-    from coterie._data.sources._memory import Budget
-    from coterie._data.sources._moments_from import _opened, _wanted
+    from coterie._data.sources._memory import MemoryBudget
+    from coterie._data.sources._moments_from import _make_spec, _open_source
 
     folder = Path(path)
     name = "X.npy" if kind == "npy" else "rows.parquet"
     target = {"y": folder / "y.npy"} if kind == "npy" else {"target": "y"}
-    wanted = _wanted(target.get("target"), None, None, n_folds, None)
-    opened = _opened(folder / name, target.get("y"), None, wanted)
-    stated = Budget(opened).checked(opened.n_features, opened.most_rows, n_folds) / 2**20
+    spec = _make_spec(target.get("target"), None, None, n_folds, None)
+    opened = _open_source(folder / name, target.get("y"), None, spec)
+    stated = MemoryBudget(opened).check(opened.n_features, opened.max_chunk_rows, n_folds) / 2**20
     _warm(kind)
     before = forget_peak()
     moments_from(folder / name, **target, folds=n_folds if n_folds > 1 else None)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie import Moments, NonLinCFA, moments_from
-from coterie._data.sources._checksum import Tally
+from coterie._data.sources._checksum import Checksum
 from coterie.datasets import make_groups
 
 N, NAMES = 2500, [f"c{i}" for i in range(6)]
@@ -232,8 +232,8 @@ def test_a_checkpoint_needs_a_place(frame, tmp_path):
 
 
 def test_work_is_saved_now_and_then(frame, path, monkeypatch):
-    monkeypatch.setattr("coterie._data.sources._checkpoint.SAVED_EVERY", -1.0)
-    monkeypatch.setattr("coterie._data.sources._checkpoint.TIMES_A_SAVE", 0.0)
+    monkeypatch.setattr("coterie._data.sources._checkpoint.SAVE_INTERVAL", -1.0)
+    monkeypatch.setattr("coterie._data.sources._checkpoint.SAVE_INTERVAL_FACTOR", 0.0)
     saved = []
     monkeypatch.setattr(
         "coterie._data.sources._checkpoint.write_moments",
@@ -298,24 +298,24 @@ def test_a_tally_does_not_depend_on_how_rows_are_cut(cuts, seed, by_column):
     rng = np.random.default_rng(seed)
     X = np.asarray(rng.normal(size=(60, 3)), order="F" if by_column else "C")
     y, words = rng.normal(size=(60, 2)), rng.choice(["a", "b"], 60)
-    tally = Tally()
+    checksum = Checksum()
     for rows in np.split(np.arange(60), sorted(cuts)):
-        tally = tally.with_rows(X[rows], len(rows), y[rows], words[rows], None)
-    assert tally == Tally().with_rows(X, 60, y, words, None)
+        checksum = checksum.with_rows(X[rows], len(rows), y[rows], words[rows], None)
+    assert checksum == Checksum().with_rows(X, 60, y, words, None)
     i, j = rng.integers(60), rng.integers(3)
     changed = X.copy()
     changed[i, j] = np.nextafter(changed[i, j], 9)
     for other in (changed, X[::-1], X[:, ::-1]):
-        assert Tally().with_rows(other, 60, y, words, None).X != tally.X
-    assert Tally().with_rows(X, 60, y[:, ::-1], words, None).y != tally.y
+        assert Checksum().with_rows(other, 60, y, words, None).X != checksum.X
+    assert Checksum().with_rows(X, 60, y[:, ::-1], words, None).y != checksum.y
 
 
 SCRIPT = """
 import sys, time
-import coterie._data.sources._checkpoint as work
+import coterie._data.sources._checkpoint as checkpoints
 from coterie import moments_from
-work.SAVED_EVERY = float(sys.argv[3])
-work.TIMES_A_SAVE = 0.0
+checkpoints.SAVE_INTERVAL = float(sys.argv[3])
+checkpoints.SAVE_INTERVAL_FACTOR = 0.0
 def tell(done, _):
     print(done, flush=True)
     # From then on it waits for what comes, however busy the machine is.
@@ -326,8 +326,8 @@ moments_from(
 """
 
 
-def started(folder, path, saved_every):
-    command = [sys.executable, "-c", SCRIPT, str(folder), str(path), str(saved_every)]
+def start_counting(folder, path, save_interval):
+    command = [sys.executable, "-c", SCRIPT, str(folder), str(path), str(save_interval)]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
     )
@@ -357,7 +357,7 @@ def assert_it_goes_on(folder, path):
 @pytest.mark.slow
 @pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_in_the_middle_leaves_a_checkpoint(folder, path):
-    process = started(folder, path, 60.0)
+    process = start_counting(folder, path, 60.0)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode != 0
@@ -367,7 +367,7 @@ def test_ctrl_c_in_the_middle_leaves_a_checkpoint(folder, path):
 
 @pytest.mark.slow
 def test_a_kill_in_the_middle_leaves_the_last_checkpoint(folder, path):
-    process = started(folder, path, 0.0)
+    process = start_counting(folder, path, 0.0)
     time.sleep(0.1)
     process.kill()
     process.communicate(timeout=60)

@@ -45,7 +45,7 @@ def parquet_file(table, folder):
 def large_row_groups(table, folder):
     pq.write_table(table, folder / "rows.parquet", compression="zstd")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("coterie._data.sources._parquet.LARGE_GROUP", 10)
+        patch.setattr("coterie._data.sources._parquet.LARGE_GROUP_BYTES", 10)
         return moments_from(folder / "rows.parquet", **BY_NAME, folds=5, chunk_rows=300)
 
 

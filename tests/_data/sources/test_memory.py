@@ -17,14 +17,14 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from coterie import moments_from
-from coterie._data.sources._memory import Budget
+from coterie._data.sources._memory import MemoryBudget
 
 def memory(field):
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(field))
 
-stated, checked = [], Budget.checked
-Budget.checked = lambda *sizes: stated.append(checked(*sizes)) or stated[-1]
+stated, check = [], MemoryBudget.check
+MemoryBudget.check = lambda *sizes: stated.append(check(*sizes)) or stated[-1]
 small, large, y, n_folds = *sys.argv[1:4], int(sys.argv[4])
 named = {"target": "y"} if large.endswith(".parquet") else {"y": y}
 moments_from(small, **{**named, "y": named.get("y") and y.replace("y.", "small_y.")})

@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from coterie import GenLinCFA, Moments, NonLinCFA, moments_from
-from coterie._data.sources._chunks import rows_at_a_time
+from coterie._data.sources._chunks import choose_chunk_rows
 from coterie.datasets import make_groups
 
 NAMES = [f"c{i}" for i in range(8)]
@@ -46,9 +46,9 @@ def test_of_an_array_that_lies_elsewhere_some_rows_are_asked_for_at_a_time(frame
 
 
 def test_blocks_are_read_as_a_whole_where_they_are_small():
-    assert rows_at_a_time(None, 1000, 500) == 8000
-    assert rows_at_a_time(None, 1000, 10_000) == rows_at_a_time(None, 1000) == 8388
-    assert rows_at_a_time(77, 1000, 500) == 77
+    assert choose_chunk_rows(None, 1000, 500) == 8000
+    assert choose_chunk_rows(None, 1000, 10_000) == choose_chunk_rows(None, 1000) == 8388
+    assert choose_chunk_rows(77, 1000, 500) == 77
 
 
 def test_where_the_number_of_rows_is_known_the_same_rows_are_looked_at(frame, table):

@@ -13,11 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._core.values import FloatArray, IntArray, is_sparse
-from coterie._data.sources._chunks import Opened, Part, Piece, Pieces, Wanted, rows_at_a_time, spans
-from coterie._data.sources._prefetch import ahead
+from coterie._data.sources._chunks import (
+    Chunk,
+    ChunkedSource,
+    Chunks,
+    ColumnSpec,
+    SourceFile,
+    choose_chunk_rows,
+    row_slices,
+)
+from coterie._data.sources._prefetch import prefetch
 
 
-def is_array(source: Any) -> bool:
+def is_array_like(source: Any) -> bool:
     """Whether a source has a shape, a type of numbers and slices."""
     return hasattr(source, "shape") and hasattr(source, "dtype") and hasattr(source, "__getitem__")
 
@@ -32,7 +40,7 @@ class NumpyFile:
     path: Path
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    is_by_column: bool
+    is_fortran: bool
     offset: int
 
     @classmethod
@@ -42,22 +50,22 @@ class NumpyFile:
             mapped = np.load(path, mmap_mode="r", allow_pickle=False)
         except (ValueError, EOFError) as error:
             raise _unreadable(path, "it is no array of numpy, or not all of it") from error
-        is_by_column = mapped.flags.f_contiguous and not mapped.flags.c_contiguous
-        return cls(path, mapped.shape, mapped.dtype, is_by_column, mapped.offset)
+        is_fortran = mapped.flags.f_contiguous and not mapped.flags.c_contiguous
+        return cls(path, mapped.shape, mapped.dtype, is_fortran, mapped.offset)
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
         start, stop, _ = rows.indices(self.shape[0])
-        n_rows, each = max(stop - start, 0), self.dtype.itemsize
+        n_rows, itemsize = max(stop - start, 0), self.dtype.itemsize
         with self.path.open("rb") as file:
-            if not self.is_by_column:
+            if not self.is_fortran:
                 n_columns = prod(self.shape[1:])
-                found = self._read(file, start * n_columns * each, n_rows * n_columns)
+                found = self._read(file, start * n_columns * itemsize, n_rows * n_columns)
                 return found.reshape(n_rows, *self.shape[1:])
-            turned = np.empty((self.shape[1], n_rows), dtype=self.dtype)
-            for place, column in enumerate(turned):
-                at = (place * self.shape[0] + start) * each
+            transposed = np.empty((self.shape[1], n_rows), dtype=self.dtype)
+            for place, column in enumerate(transposed):
+                at = (place * self.shape[0] + start) * itemsize
                 column[:] = self._read(file, at, n_rows)
-            return turned.T
+            return transposed.T
 
     def _read(self, file: Any, at: int, count: int) -> NDArray[Any]:
         file.seek(self.offset + at)
@@ -71,72 +79,74 @@ def _unreadable(path: Path, reason: str) -> ValueError:
     return ValueError(f"{path} cannot be read: {reason}.")
 
 
-def opened_npy(path: Path, y: Any, weights: Any, wanted: Wanted) -> Opened:
+def open_npy(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
     """An array in a file of numpy."""
     array, state = NumpyFile.of(path), path.stat()
     n_rows = array.shape[0] if array.shape else 0
-    part = Part(path.name, n_rows, state.st_size, state.st_mtime_ns)
-    return opened_array(array, y, weights, wanted, (part,))
+    file = SourceFile(path.name, n_rows, state.st_size, state.st_mtime_ns)
+    return open_array(array, y, weights, spec, (file,))
 
 
-def opened_array(
-    source: Any, y: Any, weights: Any, wanted: Wanted, parts: tuple[Part, ...] = ()
-) -> Opened:
+def open_array(
+    source: Any, y: Any, weights: Any, spec: ColumnSpec, files: tuple[SourceFile, ...] = ()
+) -> ChunkedSource:
     """An array of shape (n_rows, n_features), beside which the target lies."""
     if len(source.shape) != 2:
         raise ValueError(f"The source must have 2 dimensions, got shape {tuple(source.shape)}.")
-    if y is None or wanted != Wanted(chunk_rows=wanted.chunk_rows):
+    if y is None or spec != ColumnSpec(chunk_rows=spec.chunk_rows):
         raise ValueError(
             "An array has no names of columns: give y as an array or the path of one, weights and "
             "folds likewise, and neither target nor columns."
         )
     n_rows, n_features = (int(size) for size in source.shape)
     source = source.tocsr() if is_sparse(source) else source
-    given = beside(n_rows, y=y, weights=weights)
+    arrays = check_arrays(n_rows, y=y, weights=weights)
     blocks = getattr(source, "chunks", None) or (1,)
-    step = rows_at_a_time(wanted.chunk_rows, n_features, _rows_together(blocks))
+    step = choose_chunk_rows(spec.chunk_rows, n_features, _block_rows(blocks))
 
-    def pieces(start: int, edge: int) -> Pieces:
-        for rows in spans(start, edge, n_rows, step):
+    def chunks(start: int, edge: int) -> Chunks:
+        for rows in row_slices(start, edge, n_rows, step):
             X = source[rows] if is_sparse(source) else np.asanyarray(source[rows])
-            y, weights = (rows_of(given, name, rows) for name in ("y", "weights"))
-            yield Piece(X, y, weights, None, X.shape[0])
+            y, weights = (slice_rows(arrays, name, rows) for name in ("y", "weights"))
+            yield Chunk(X, y, weights, None, X.shape[0])
 
-    def read_ahead(start: int, edge: int) -> Pieces:
-        return ahead(pieces(start, edge))
+    def read_prefetched(start: int, edge: int) -> Chunks:
+        return prefetch(chunks(start, edge))
 
-    return Opened(
-        read_ahead if parts else pieces,
+    return ChunkedSource(
+        read_prefetched if files else chunks,
         n_rows,
         n_features,
-        n_expected=expected(given.get("weights"), n_rows),
-        idle=idle_rows(given.get("weights")),
+        n_expected=expected_count(arrays.get("weights"), n_rows),
+        zero_weight_rows=find_zero_weights(arrays.get("weights")),
         chunk_rows=step,
-        beside=given,
-        parts=parts,
-        n_held=4.0,
+        arrays=arrays,
+        files=files,
+        chunks_in_memory=4.0,
     )
 
 
-def _rows_together(blocks: Any) -> int:
+def _block_rows(blocks: Any) -> int:
     """Rows that are read together in an array of blocks."""
     return int(blocks[0]) if isinstance(blocks[0], int | np.integer) and blocks[0] > 0 else 1
 
 
-def beside(n_rows: int | None, **given: Any) -> dict[str, Any]:
+def check_arrays(n_rows: int | None, **arrays: Any) -> dict[str, Any]:
     """What lies beside a source, as arrays of which some rows can be taken."""
     return {
-        name: _array(name, values, n_rows) for name, values in given.items() if values is not None
+        name: _as_row_array(name, values, n_rows)
+        for name, values in arrays.items()
+        if values is not None
     }
 
 
-def _array(name: str, given: Any, n_rows: int | None) -> Any:
+def _as_row_array(name: str, given: Any, n_rows: int | None) -> Any:
     """An array with one entry for each row, which may be the path of a file of numpy."""
     if isinstance(given, str | os.PathLike):
-        given = NumpyFile.of(_path_of(name, given))
+        given = NumpyFile.of(_npy_path(name, given))
     elif hasattr(given, "iloc"):
         given = given.to_numpy()
-    elif not is_array(given):
+    elif not is_array_like(given):
         given = np.asarray(given)
     if not given.shape:
         raise ValueError(f"{name} must have one entry for each row, got a single one.")
@@ -147,7 +157,7 @@ def _array(name: str, given: Any, n_rows: int | None) -> Any:
     return given
 
 
-def _path_of(name: str, given: str | os.PathLike[str]) -> Path:
+def _npy_path(name: str, given: str | os.PathLike[str]) -> Path:
     path = Path(given)
     if path.suffix != ".npy":
         raise ValueError(
@@ -165,12 +175,12 @@ def check_length(name: str, length: int, n_rows: int) -> None:
         raise ValueError(f"The source has {n_rows} rows, and {name} has {length}.")
 
 
-def rows_of(given: Mapping[str, Any], name: str, rows: slice) -> Any:
+def slice_rows(arrays: Mapping[str, Any], name: str, rows: slice) -> Any:
     """Some entries of what lies beside a source, if anything does."""
-    return np.asanyarray(given[name][rows]) if name in given else None
+    return np.asanyarray(arrays[name][rows]) if name in arrays else None
 
 
-def idle_rows(weights: Any) -> IntArray | None:
+def find_zero_weights(weights: Any) -> IntArray | None:
     """The rows of weight 0, if there are some and weights are known."""
     if weights is None:
         return None
@@ -178,7 +188,7 @@ def idle_rows(weights: Any) -> IntArray | None:
     return rows if len(rows) else None
 
 
-def expected(weights: Any, n_rows: int | None) -> float | None:
+def expected_count(weights: Any, n_rows: int | None) -> float | None:
     """How many rows there are, as often as each counts; None where nobody can tell."""
     if weights is None or n_rows is None:
         return float(n_rows) if n_rows else None

@@ -11,18 +11,23 @@ from numpy.typing import NDArray
 
 from coterie._core.values import FloatArray
 from coterie._data.moments import MAX_N_ROWS, NamedColumns
-from coterie._data.sources._arrays import beside, expected, idle_rows, rows_of
+from coterie._data.sources._arrays import (
+    check_arrays,
+    expected_count,
+    find_zero_weights,
+    slice_rows,
+)
 from coterie._data.sources._chunks import (
-    Opened,
-    Piece,
-    Pieces,
-    Wanted,
-    n_different,
-    rows_at_a_time,
-    spans,
+    Chunk,
+    ChunkedSource,
+    Chunks,
+    ColumnSpec,
+    choose_chunk_rows,
+    n_unique_folds,
+    row_slices,
 )
 
-OWNER = "The source"
+DEFAULT_OWNER = "The source"
 
 
 class Stream(NamedTuple):
@@ -33,21 +38,21 @@ class Stream(NamedTuple):
     # From the columns that are wanted and a number of rows at a time.
     batches: Callable[[list[str], int], Iterable[Any]]
     # Types of the columns, where they are known before the first batch.
-    kinds: list[Any] | None = None
+    types: list[Any] | None = None
 
 
 def is_arrow(source: Any) -> bool:
     """Whether a source can hand over batches of Arrow."""
     is_stream = hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
-    return is_stream or _counts_rows(source) or _is_lazy(source)
+    return is_stream or _is_dataset(source) or _is_lazy_frame(source)
 
 
-def _counts_rows(source: Any) -> bool:
+def _is_dataset(source: Any) -> bool:
     """Whether a source is a dataset or a scanner of pyarrow."""
     return hasattr(source, "to_batches") and hasattr(source, "count_rows")
 
 
-def _is_lazy(source: Any) -> bool:
+def _is_lazy_frame(source: Any) -> bool:
     return type(source).__name__ == "LazyFrame"
 
 
@@ -57,84 +62,86 @@ def _is_in_memory(source: Any) -> bool:
     return is_polars or hasattr(source, "num_rows") or not hasattr(source, "__arrow_c_stream__")
 
 
-def opened_arrow(source: Any, y: Any, weights: Any, wanted: Wanted) -> Opened:
+def open_arrow(source: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
     """A table, a stream, a dataset or a scanner of Arrow, or a query of DuckDB or polars."""
-    pa = needs_pyarrow()
-    with told(OWNER):
-        if not _counts_rows(source) and not _is_lazy(source) and _is_in_memory(source):
-            return _opened_table(pa.table(source), y, weights, wanted)
-        stream = _stream_of(source)
-    features = wanted.features_among(stream.names)
-    if stream.kinds is not None:
-        check_kinds(stream.names, stream.kinds, features, wanted, OWNER)
-    step, n_rows = rows_at_a_time(wanted.chunk_rows, len(features)), stream.n_rows
-    given = beside(n_rows, y=y, weights=weights)
+    pa = import_pyarrow()
+    with wrap_read_errors(DEFAULT_OWNER):
+        if not _is_dataset(source) and not _is_lazy_frame(source) and _is_in_memory(source):
+            return _open_table(pa.table(source), y, weights, spec)
+        stream = _open_stream(source)
+    features = spec.select_features(stream.names)
+    if stream.types is not None:
+        check_types(stream.names, stream.types, features, spec, DEFAULT_OWNER)
+    step, n_rows = choose_chunk_rows(spec.chunk_rows, len(features)), stream.n_rows
+    arrays = check_arrays(n_rows, y=y, weights=weights)
 
-    def pieces(start: int, edge: int) -> Pieces:
-        with told(OWNER):
-            batches = stream.batches([*features, *wanted.beside], step)
+    def chunks(start: int, edge: int) -> Chunks:
+        with wrap_read_errors(DEFAULT_OWNER):
+            batches = stream.batches([*features, *spec.other_columns], step)
         # A query that is asked a second time may give another number of rows.
-        for rows, some in cut(spoken_for(batches, OWNER), spans(start, edge, MAX_N_ROWS, step)):
-            yield piece_of(some, features, wanted, given, rows)
+        for rows, some in split_batches(
+            iterate_batches(batches, DEFAULT_OWNER), row_slices(start, edge, MAX_N_ROWS, step)
+        ):
+            yield chunk_from_batches(some, features, spec, arrays, rows)
             del some
 
-    total = expected(given.get("weights"), n_rows) if wanted.weights is None else None
-    return Opened(
-        pieces,
+    total = expected_count(arrays.get("weights"), n_rows) if spec.weights is None else None
+    return ChunkedSource(
+        chunks,
         n_rows,
         len(features),
         features,
         total,
         step,
-        beside=given,
-        n_held=5.0,
-        idle=idle_rows(given.get("weights")),
-        is_alien=True,
+        arrays=arrays,
+        chunks_in_memory=5.0,
+        zero_weight_rows=find_zero_weights(arrays.get("weights")),
+        is_external=True,
     )
 
 
-def _opened_table(table: Any, y: Any, weights: Any, wanted: Wanted) -> Opened:
+def _open_table(table: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
     """A table in memory, of which nothing is copied but one chunk."""
     names, n_rows = table.schema.names, table.num_rows
-    features = wanted.features_among(names)
-    check_kinds(names, table.schema.types, features, wanted, OWNER)
-    step = rows_at_a_time(wanted.chunk_rows, len(features))
-    given = beside(n_rows, y=y, weights=weights)
-    table = table.select([*dict.fromkeys([*features, *wanted.beside])])
-    counts = given.get("weights") if wanted.weights is None else _column(table, wanted.weights)
-    folds = None if wanted.folds is None else _column(table, wanted.folds)
+    features = spec.select_features(names)
+    check_types(names, table.schema.types, features, spec, DEFAULT_OWNER)
+    step = choose_chunk_rows(spec.chunk_rows, len(features))
+    arrays = check_arrays(n_rows, y=y, weights=weights)
+    table = table.select([*dict.fromkeys([*features, *spec.other_columns])])
+    counts = arrays.get("weights") if spec.weights is None else _table_column(table, spec.weights)
+    folds = None if spec.folds is None else _table_column(table, spec.folds)
 
-    def pieces(start: int, edge: int) -> Pieces:
-        for rows in spans(start, edge, n_rows, step):
+    def chunks(start: int, edge: int) -> Chunks:
+        for rows in row_slices(start, edge, n_rows, step):
             some = table.slice(rows.start, rows.stop - rows.start).to_batches()
-            yield piece_of(some, features, wanted, given, rows)
+            yield chunk_from_batches(some, features, spec, arrays, rows)
 
-    return Opened(
-        pieces,
+    return ChunkedSource(
+        chunks,
         n_rows,
         len(features),
         features,
-        expected(counts, n_rows),
+        expected_count(counts, n_rows),
         step,
-        None if folds is None else n_different(folds),
-        given,
-        n_held=3.5,
-        idle=idle_rows(counts),
+        None if folds is None else n_unique_folds(folds),
+        arrays,
+        chunks_in_memory=3.5,
+        zero_weight_rows=find_zero_weights(counts),
     )
 
 
-def _column(table: Any, name: str) -> NDArray[Any]:
-    return joined(table.select([name]).to_batches(), name, numbers)
+def _table_column(table: Any, name: str) -> NDArray[Any]:
+    return concat_column(table.select([name]).to_batches(), name, column_to_numbers)
 
 
-def _stream_of(source: Any) -> Stream:
+def _open_stream(source: Any) -> Stream:
     """The batches of a source, by what kind of thing it is."""
-    pa = needs_pyarrow()
-    if _is_lazy(source):
-        return _of_polars(source)
+    pa = import_pyarrow()
+    if _is_lazy_frame(source):
+        return _stream_polars(source)
     if hasattr(source, "scanner"):
-        return _of_dataset(source)
-    if _counts_rows(source):
+        return _stream_dataset(source)
+    if _is_dataset(source):
         # Some scanners can be asked once only, so nobody asks for the number of rows.
         schema = source.projected_schema
         return Stream(schema.names, None, lambda *_: source.to_batches(), schema.types)
@@ -147,27 +154,27 @@ def _stream_of(source: Any) -> Stream:
     return Stream(reader.schema.names, n_rows, lambda *_: reader, reader.schema.types)
 
 
-def _of_dataset(source: Any) -> Stream:
+def _stream_dataset(source: Any) -> Stream:
     """A dataset of pyarrow, which is kept from reading far ahead."""
     from pyarrow import dataset
 
     # 16 batches of each of 4 files, unless told otherwise.
-    few: dict[str, Any] = {"batch_readahead": 1, "fragment_readahead": 1}
+    readahead: dict[str, Any] = {"batch_readahead": 1, "fragment_readahead": 1}
     if isinstance(getattr(source, "format", None), dataset.ParquetFileFormat):
-        few["fragment_scan_options"] = dataset.ParquetFragmentScanOptions(pre_buffer=False)
+        readahead["fragment_scan_options"] = dataset.ParquetFragmentScanOptions(pre_buffer=False)
 
-    def scanned(columns: list[str], step: int) -> Iterable[Any]:
-        return source.scanner(columns=columns, batch_size=step, **few).to_batches()
+    def scan(columns: list[str], step: int) -> Iterable[Any]:
+        return source.scanner(columns=columns, batch_size=step, **readahead).to_batches()
 
     schema = source.schema
-    return Stream(schema.names, source.count_rows(), scanned, schema.types)
+    return Stream(schema.names, source.count_rows(), scan, schema.types)
 
 
-def _of_polars(query: Any) -> Stream:
+def _stream_polars(query: Any) -> Stream:
     """A query of polars, chunk by chunk where polars can do that."""
     if not hasattr(query, "collect_batches"):
         raise TypeError("source is a LazyFrame: collect() it first, or sink it to Parquet.")
-    pa = needs_pyarrow()
+    pa = import_pyarrow()
     import polars
 
     schema = pa.table(query.collect_schema().to_frame()).schema
@@ -180,11 +187,11 @@ def _of_polars(query: Any) -> Stream:
     return Stream(schema.names, int(n_rows), batches, schema.types)
 
 
-def spoken_for(batches: Iterable[Any], name: Any) -> Iterator[Any]:
+def iterate_batches(batches: Iterable[Any], name: Any) -> Iterator[Any]:
     """The same batches; where one cannot be read, one sentence says so."""
     batches = iter(batches)
     while True:
-        with told(name):
+        with wrap_read_errors(name):
             batch = next(batches, None)
         if batch is None:
             return
@@ -193,7 +200,7 @@ def spoken_for(batches: Iterable[Any], name: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def told(name: Any) -> Iterator[None]:
+def wrap_read_errors(name: Any) -> Iterator[None]:
     """What Arrow, DuckDB or polars cannot read is one sentence."""
     try:
         yield
@@ -203,22 +210,24 @@ def told(name: Any) -> Iterator[None]:
         is_theirs = type(error).__module__.startswith(("pyarrow", "duckdb", "_duckdb", "polars"))
         if not is_theirs and not isinstance(error, OSError):
             raise
-        raise ValueError(f"{name} cannot be read: {reason_of(error)}.") from error
+        raise ValueError(f"{name} cannot be read: {first_line(error)}.") from error
 
 
-def reason_of(error: BaseException | None) -> str:
+def first_line(error: BaseException | None) -> str:
     """The first line of what somebody else says."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return "".join(letter for letter in lines[0] if letter.isprintable()).rstrip(" .:")
 
 
-def cut(batches: Iterable[Any], whole: Iterator[slice]) -> Iterator[tuple[slice, list[Any]]]:
+def split_batches(
+    batches: Iterable[Any], slices: Iterator[slice]
+) -> Iterator[tuple[slice, list[Any]]]:
     """Batches cut into spans of rows, however they come; the last span may be shorter.
 
     Here and below, what is no longer needed is let go before the next batch is made.
     """
     waiting: list[Any] = []
-    rows = next(whole)
+    rows = next(slices)
     missing = rows.stop - rows.start
     for batch in batches:
         rest = batch
@@ -226,7 +235,7 @@ def cut(batches: Iterable[Any], whole: Iterator[slice]) -> Iterator[tuple[slice,
             waiting.append(rest.slice(0, missing))
             rest = rest.slice(missing) if rest.num_rows > missing else rest.slice(0, 0)
             yield rows, waiting
-            waiting, rows = [], next(whole)
+            waiting, rows = [], next(slices)
             missing = rows.stop - rows.start
         if rest.num_rows:
             waiting.append(rest)
@@ -236,113 +245,117 @@ def cut(batches: Iterable[Any], whole: Iterator[slice]) -> Iterator[tuple[slice,
         yield slice(rows.start, rows.stop - missing), waiting
 
 
-def piece_of(
+def chunk_from_batches(
     batches: list[Any],
     features: list[str],
-    wanted: Wanted,
-    given: Mapping[str, Any],
+    spec: ColumnSpec,
+    arrays: Mapping[str, Any],
     rows: slice,
     out: FloatArray | None = None,
-) -> Piece:
+) -> Chunk:
     """Some batches as one piece, with the rows of what is given beside.
 
     Its table is put into `out`, a vector that is long enough, if there is one.
     """
     n_rows = rows.stop - rows.start
-    y, weights = (rows_of(given, name, rows) for name in ("y", "weights"))
-    if wanted.target is not None:
-        columns = [joined(batches, name, _values) for name in wanted.target]
+    y, weights = (slice_rows(arrays, name, rows) for name in ("y", "weights"))
+    if spec.target is not None:
+        columns = [concat_column(batches, name, _column_values) for name in spec.target]
         y = columns[0] if len(columns) == 1 else np.column_stack(columns)
-    if wanted.weights is not None:
-        weights = joined(batches, wanted.weights, numbers)
-    folds = None if wanted.folds is None else joined(batches, wanted.folds, numbers)
+    if spec.weights is not None:
+        weights = concat_column(batches, spec.weights, column_to_numbers)
+    folds = None if spec.folds is None else concat_column(batches, spec.folds, column_to_numbers)
     space = np.empty(len(features) * n_rows) if out is None else out[: len(features) * n_rows]
-    X = _filled(space.reshape(len(features), n_rows), batches, features)
-    return Piece(NamedColumns(X, features), y, weights, folds, n_rows)
+    X = _fill_columns(space.reshape(len(features), n_rows), batches, features)
+    return Chunk(NamedColumns(X, features), y, weights, folds, n_rows)
 
 
-def _filled(columns: FloatArray, batches: list[Any], names: list[str]) -> FloatArray:
+def _fill_columns(columns: FloatArray, batches: list[Any], names: list[str]) -> FloatArray:
     """The features of all batches side by side, each in one piece of memory, gaps as NaN."""
     start = 0
     for batch in batches:
         stop, schema = start + batch.num_rows, batch.schema
         place_of = {name: place for place, name in enumerate(schema.names)}
-        is_number = [_is_number(kind) for kind in schema.types]
+        is_number = [_is_numpy_number(arrow_type) for arrow_type in schema.types]
         for column, name in zip(columns, names, strict=True):
             place = place_of[name]
             values = batch.column(place)
             column[start:stop] = (
-                values.to_numpy(zero_copy_only=False) if is_number[place] else numbers(values, name)
+                values.to_numpy(zero_copy_only=False)
+                if is_number[place]
+                else column_to_numbers(values, name)
             )
         start = stop
     return columns.T
 
 
-def _is_number(kind: Any) -> bool:
+def _is_numpy_number(arrow_type: Any) -> bool:
     """Whether numpy has this type, and no text."""
-    types = needs_pyarrow().types
-    return types.is_floating(kind) or types.is_integer(kind)
+    types = import_pyarrow().types
+    return types.is_floating(arrow_type) or types.is_integer(arrow_type)
 
 
-def joined(batches: Iterable[Any], name: str, read: Callable[[Any, str], Any]) -> NDArray[Any]:
+def concat_column(
+    batches: Iterable[Any], name: str, read: Callable[[Any, str], Any]
+) -> NDArray[Any]:
     """One column of all batches."""
     each = [read(batch.column(batch.schema.get_field_index(name)), name) for batch in batches]
     return np.concatenate(each) if each else np.empty(0)
 
 
-def numbers(column: Any, name: str) -> NDArray[Any]:
+def column_to_numbers(column: Any, name: str) -> NDArray[Any]:
     """A column of Arrow as numbers, gaps as NaN."""
-    if _is_number(column.type):
+    if _is_numpy_number(column.type):
         return column.to_numpy(zero_copy_only=False)
     if hasattr(column, "dictionary_decode"):
-        return numbers(column.dictionary_decode(), name)
-    _check_kind(column.type, name, OWNER)
+        return column_to_numbers(column.dictionary_decode(), name)
+    _check_numeric(column.type, name, DEFAULT_OWNER)
     return column.cast("float64").to_numpy(zero_copy_only=False)
 
 
-def _values(column: Any, name: str) -> NDArray[Any]:
+def _column_values(column: Any, name: str) -> NDArray[Any]:
     """A column of Arrow as numbers or as text."""
-    if needs_pyarrow().types.is_decimal(column.type):
-        return numbers(column, name)
+    if import_pyarrow().types.is_decimal(column.type):
+        return column_to_numbers(column, name)
     if hasattr(column, "dictionary"):
         # Not dictionary_decode, which does not know all kinds of text.
-        words = np.array([*_values(column.dictionary, name).tolist(), None], dtype=object)
+        words = np.array([*_column_values(column.dictionary, name).tolist(), None], dtype=object)
         places = column.indices.to_numpy(zero_copy_only=False)
         return words[np.nan_to_num(places, nan=-1).astype(np.intp)]
     return column.to_numpy(zero_copy_only=False)
 
 
-def check_kinds(
-    names: list[str], kinds: list[Any], features: list[str], wanted: Wanted, owner: str
+def check_types(
+    names: list[str], types: list[Any], features: list[str], spec: ColumnSpec, owner: str
 ) -> None:
     """Raise where a feature, weights or folds are no numbers."""
-    kind_of = dict(zip(names, kinds, strict=True))
+    type_of = dict(zip(names, types, strict=True))
     for name in features:
-        _check_kind(kind_of[name], name, owner)
-    for role, one in {"weights": wanted.weights, "folds": wanted.folds}.items():
+        _check_numeric(type_of[name], name, owner)
+    for role, one in {"weights": spec.weights, "folds": spec.folds}.items():
         if one is not None:
-            _check_kind(kind_of[one], one, owner, f"{role} must be numbers")
+            _check_numeric(type_of[one], one, owner, f"{role} must be numbers")
 
 
-ENCODE = "encode it first, or name the columns to use with columns=[...]"
+ENCODE_ADVICE = "encode it first, or name the columns to use with columns=[...]"
 
 
-def _check_kind(kind: Any, name: str, owner: str, advice: str = ENCODE) -> None:
-    if not is_numeric(kind):
-        raise ValueError(f"{owner} holds {kind} in column {name!r}, not numbers: {advice}.")
+def _check_numeric(arrow_type: Any, name: str, owner: str, advice: str = ENCODE_ADVICE) -> None:
+    if not is_numeric(arrow_type):
+        raise ValueError(f"{owner} holds {arrow_type} in column {name!r}, not numbers: {advice}.")
 
 
-def is_numeric(kind: Any) -> bool:
+def is_numeric(arrow_type: Any) -> bool:
     """Whether a column of this type can be numbers."""
-    types = needs_pyarrow().types
-    if types.is_dictionary(kind):
-        return is_numeric(kind.value_type)
+    types = import_pyarrow().types
+    if types.is_dictionary(arrow_type):
+        return is_numeric(arrow_type.value_type)
     # Of a column without any value, it is said later that it has none.
     others = (types.is_boolean, types.is_decimal, types.is_null)
-    return _is_number(kind) or any(is_one(kind) for is_one in others)
+    return _is_numpy_number(arrow_type) or any(is_one(arrow_type) for is_one in others)
 
 
-def needs_pyarrow() -> Any:
+def import_pyarrow() -> Any:
     """The library, or one sentence on how to get it."""
     try:
         import pyarrow

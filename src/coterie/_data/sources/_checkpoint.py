@@ -20,18 +20,18 @@ from coterie._data.moments import (
     load_moments,
     write_moments,
 )
-from coterie._data.sources._arrays import rows_of
-from coterie._data.sources._checksum import NOTHING, WHOLE, Tally, of_column
-from coterie._data.sources._chunks import Opened, Part, Piece, Wanted, spans
-from coterie._data.sources._folds import AT_A_TIME, Folds
+from coterie._data.sources._arrays import slice_rows
+from coterie._data.sources._checksum import EMPTY_CHECKSUM, MODULUS, Checksum, column_checksum
+from coterie._data.sources._chunks import Chunk, ChunkedSource, ColumnSpec, SourceFile, row_slices
+from coterie._data.sources._folds import ROWS_PER_CALL, RowFolds
 
 # Seconds between two checkpoints; more where it takes long to write one.
-SAVED_EVERY = 60.0
-TIMES_A_SAVE = 20.0
+SAVE_INTERVAL = 60.0
+SAVE_INTERVAL_FACTOR = 20.0
 
 
 @dataclass
-class Work:
+class Checkpoint:
     """Moments of a source, as far as they have come.
 
     Parameters
@@ -51,58 +51,58 @@ class Work:
 
     moments: Moments
     path: Path | None = None
-    about: dict[str, Any] = field(default_factory=dict)
-    parts: tuple[Part, ...] = ()
-    tally: Tally = NOTHING
-    n_again: int = 0
-    _again: Tally = NOTHING
-    _n_batches_again: int = 0
-    _is_whole: bool = True
-    _is_news: bool = False
+    description: dict[str, Any] = field(default_factory=dict)
+    files: tuple[SourceFile, ...] = ()
+    checksum: Checksum = EMPTY_CHECKSUM
+    n_to_verify: int = 0
+    _verified: Checksum = EMPTY_CHECKSUM
+    _n_batches_verified: int = 0
+    _is_consistent: bool = True
+    _has_unsaved: bool = False
 
     @property
     def start(self) -> int:
         """The row to begin with."""
-        return 0 if self.n_again else self.moments.n_read
+        return 0 if self.n_to_verify else self.moments.n_read
 
     @property
     def n_seen(self) -> int:
         """Number of rows so far in this call, and of those that did not have to come again."""
-        return self._again.n_rows if self.n_again else self.moments.n_read
+        return self._verified.n_rows if self.n_to_verify else self.moments.n_read
 
     @property
     def n_batches(self) -> int:
         """Number of batches so far, likewise."""
-        return self._n_batches_again if self.n_again else self.moments.n_batches
+        return self._n_batches_verified if self.n_to_verify else self.moments.n_batches
 
-    def take(self, batch: Batch, piece: Piece, folds: Any, which: RowLocation) -> None:
+    def add(self, batch: Batch, chunk: Chunk, folds: Any, location: RowLocation) -> None:
         """Count a piece, or compare it if it has been counted before."""
         if self.path is None:
-            self.moments.count_batch(batch, which)
-        elif self.n_again:
-            self._compare(batch, piece, folds)
+            self.moments.count_batch(batch, location)
+        elif self.n_to_verify:
+            self._verify(batch, chunk, folds)
         else:
-            tally = _after(self.tally, batch, piece, folds)
+            checksum = _updated(self.checksum, batch, chunk, folds)
             with defer_sigint():
-                self._is_whole = False
-                self.moments.count_batch(batch, which)
-                self.tally, self._is_whole, self._is_news = tally, True, True
+                self._is_consistent = False
+                self.moments.count_batch(batch, location)
+                self.checksum, self._is_consistent, self._has_unsaved = checksum, True, True
 
-    def _compare(self, batch: Batch, piece: Piece, folds: Any) -> None:
-        self._again = _after(self._again, batch, piece, folds)
-        self._n_batches_again += 1
-        if self._again.n_rows > self.n_again:
-            raise self.other_data(
-                f"it ends at row {self.n_again:,}, which is in the middle of a batch"
+    def _verify(self, batch: Batch, chunk: Chunk, folds: Any) -> None:
+        self._verified = _updated(self._verified, batch, chunk, folds)
+        self._n_batches_verified += 1
+        if self._verified.n_rows > self.n_to_verify:
+            raise self.mismatch_error(
+                f"it ends at row {self.n_to_verify:,}, which is in the middle of a batch"
             )
-        if self._again.n_rows == self.n_again:
+        if self._verified.n_rows == self.n_to_verify:
             for name in ("X", "y", "weights", "folds"):
-                if getattr(self._again, name) != getattr(self.tally, name):
-                    raise self.other_data(f"{name} has other values")
+                if getattr(self._verified, name) != getattr(self.checksum, name):
+                    raise self.mismatch_error(f"{name} has other values")
             # The files are as they were, so they need not be read next time.
-            self.n_again, self._is_news = 0, True
+            self.n_to_verify, self._has_unsaved = 0, True
 
-    def other_data(self, reason: str) -> ValueError:
+    def mismatch_error(self, reason: str) -> ValueError:
         """The error that says why work cannot go on from a checkpoint."""
         return ValueError(
             f"{self.path} has counted other data than these ({reason}): remove it to begin anew."
@@ -110,10 +110,14 @@ class Work:
 
     def save(self) -> None:
         """Write the moments; where that is not possible, an older file stays as it was."""
-        if self.path is None or not self._is_whole:
+        if self.path is None or not self._is_consistent:
             return
-        stamps = [part.stamp for part in self.parts]
-        source = {**self.about, "files": stamps, "tally": [str(each) for each in self.tally]}
+        fingerprints = [file.fingerprint for file in self.files]
+        source = {
+            **self.description,
+            "files": fingerprints,
+            "tally": [str(each) for each in self.checksum],
+        }
         try:
             write_moments(self.moments, self.path, source)
         except OSError as error:
@@ -125,9 +129,9 @@ class Work:
             )
 
     @contextmanager
-    def saved_now_and_then(self) -> Iterator[Callable[[], None]]:
+    def periodic_saves(self) -> Iterator[Callable[[], None]]:
         """Something to call after each piece, that saves now and then; and saves in the end."""
-        pause, saved = SAVED_EVERY, time.monotonic()
+        pause, saved = SAVE_INTERVAL, time.monotonic()
 
         def save() -> None:
             nonlocal saved, pause
@@ -135,97 +139,102 @@ class Work:
             if start - saved > pause:
                 self.save()
                 saved = time.monotonic()
-                pause = max(SAVED_EVERY, TIMES_A_SAVE * (saved - start))
+                pause = max(SAVE_INTERVAL, SAVE_INTERVAL_FACTOR * (saved - start))
 
         try:
             yield save
         finally:
-            if self._is_news:
+            if self._has_unsaved:
                 self.save()
 
 
-def _after(tally: Tally, batch: Batch, piece: Piece, folds: Any) -> Tally:
-    return tally.with_rows(batch.features, batch.n_read, piece.y, piece.weights, folds)
+def _updated(checksum: Checksum, batch: Batch, chunk: Chunk, folds: Any) -> Checksum:
+    return checksum.with_rows(batch.features, batch.n_read, chunk.y, chunk.weights, folds)
 
 
-def begun(checkpoint: Any, opened: Opened, wanted: Wanted, folds: Folds) -> Work:
+def open_checkpoint(
+    checkpoint: Any, source: ChunkedSource, spec: ColumnSpec, folds: RowFolds
+) -> Checkpoint:
     """Work that has not begun, or that goes on from a checkpoint."""
     if checkpoint is None:
-        return Work(Moments(opened.n_expected))
+        return Checkpoint(Moments(source.n_expected))
     path = Path(checkpoint)
     folder = path.resolve().parent
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent} to write a checkpoint to.")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"Nothing may be written to the folder {path.parent} of checkpoint.")
-    about = _about(opened, wanted, folds)
+    description = _describe_source(source, spec, folds)
     if not path.exists():
-        return Work(Moments(opened.n_expected), path, about, opened.parts)
-    moments, source = load_moments(path)
-    work = Work(moments, path, about, opened.parts)
-    work.tally = _tally_in(source, work)
-    _check_about(source, work)
-    known, files = _covering(opened.parts, moments.n_read), source.get("files")
-    if known and isinstance(files, list) and files[: len(known)] == known:
-        _check_beside(work, opened, folds)
+        return Checkpoint(Moments(source.n_expected), path, description, source.files)
+    moments, saved = load_moments(path)
+    state = Checkpoint(moments, path, description, source.files)
+    state.checksum = _load_checksum(saved, state)
+    _check_description(saved, state)
+    fingerprints, files = _fingerprints(source.files, moments.n_read), saved.get("files")
+    if fingerprints and isinstance(files, list) and files[: len(fingerprints)] == fingerprints:
+        _check_arrays(state, source, folds)
     else:
-        work.n_again = moments.n_read
-    return work
+        state.n_to_verify = moments.n_read
+    return state
 
 
-def _about(opened: Opened, wanted: Wanted, folds: Folds) -> dict[str, Any]:
+def _describe_source(source: ChunkedSource, spec: ColumnSpec, folds: RowFolds) -> dict[str, Any]:
     """What a source is, as far as it can be told before it is read."""
     return {
-        "columns": opened.names,
-        "target": wanted.target,
-        "weights": wanted.weights or "weights" in opened.beside,
-        "folds": wanted.folds or folds.of_rows is not None,
-        "n_rows": opened.n_rows,
-        "n_expected": opened.n_expected,
+        "columns": source.names,
+        "target": spec.target,
+        "weights": spec.weights or "weights" in source.arrays,
+        "folds": spec.folds or folds.function is not None,
+        "n_rows": source.n_rows,
+        "n_expected": source.n_expected,
     }
 
 
-def _tally_in(source: Any, work: Work) -> Tally:
+def _load_checksum(saved: Any, state: Checkpoint) -> Checksum:
     """What has been counted, if it is told and fits the moments."""
     try:
-        tally = Tally(*(int(each) for each in source["tally"]))
+        checksum = Checksum(*(int(each) for each in saved["tally"]))
     except (TypeError, KeyError, ValueError):
-        raise work.other_data("it does not say which") from None
-    if (tally.n_rows, tally.n_counted) != (work.moments.n_read, work.moments.n_samples_):
-        raise work.other_data("it does not say which")
-    return tally
+        raise state.mismatch_error("it does not say which") from None
+    if (checksum.n_rows, checksum.n_counted) != (state.moments.n_read, state.moments.n_samples_):
+        raise state.mismatch_error("it does not say which")
+    return checksum
 
 
-def _check_about(source: dict[str, Any], work: Work) -> None:
-    for name, now in work.about.items():
-        if source.get(name) != now:
-            raise work.other_data(f"{name} is {_shown(source.get(name))} there, {_shown(now)} here")
+def _check_description(saved: dict[str, Any], state: Checkpoint) -> None:
+    for name, now in state.description.items():
+        if saved.get(name) != now:
+            raise state.mismatch_error(
+                f"{name} is {_short_repr(saved.get(name))} there, {_short_repr(now)} here"
+            )
 
 
-def _shown(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     return repr(value) if len(repr(value)) < 60 else "another list"
 
 
-def _covering(parts: tuple[Part, ...], n_rows: int) -> list[Any]:
+def _fingerprints(files: tuple[SourceFile, ...], n_rows: int) -> list[Any]:
     """What the files are that have the first rows."""
-    stamps = []
-    for part in parts:
+    fingerprints = []
+    for file in files:
         if n_rows > 0:
-            stamps.append(part.stamp)
-        n_rows -= part.n_rows
-    return stamps
+            fingerprints.append(file.fingerprint)
+        n_rows -= file.n_rows
+    return fingerprints
 
 
-def _check_beside(work: Work, opened: Opened, folds: Folds) -> None:
+def _check_arrays(state: Checkpoint, source: ChunkedSource, folds: RowFolds) -> None:
     """Raise where what lies beside files is not what it was; the files are."""
     given: dict[str, Callable[[slice], Any]] = {
-        name: partial(rows_of, opened.beside, name) for name in opened.beside
+        name: partial(slice_rows, source.arrays, name) for name in source.arrays
     }
-    if folds.of_rows is not None:
-        given["folds"] = lambda rows: folds.of(rows.start, rows.stop)
+    if folds.function is not None:
+        given["folds"] = lambda rows: folds.of_rows(rows.start, rows.stop)
     for name, of in given.items():
         each = (
-            of_column(of(rows), rows.start) for rows in spans(0, 0, work.moments.n_read, AT_A_TIME)
+            column_checksum(of(rows), rows.start)
+            for rows in row_slices(0, 0, state.moments.n_read, ROWS_PER_CALL)
         )
-        if sum(each) % WHOLE != getattr(work.tally, name):
-            raise work.other_data(f"{name} has other values")
+        if sum(each) % MODULUS != getattr(state.checksum, name):
+            raise state.mismatch_error(f"{name} has other values")

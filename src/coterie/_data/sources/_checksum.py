@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from coterie._core.values import FloatArray, is_sparse
 
 Bits = NDArray[np.uint64]
-WHOLE = 2**64
+MODULUS = 2**64
 
 
-class Tally(NamedTuple):
+class Checksum(NamedTuple):
     """Sums of the bits of all values, each times the number of its row.
 
     Whole numbers, so that it does not matter how rows are cut into pieces.
@@ -27,41 +27,41 @@ class Tally(NamedTuple):
     weights: int = 0
     folds: int = 0
 
-    def with_rows(self, X: FloatArray, n_rows: int, y: Any, weights: Any, folds: Any) -> Tally:
+    def with_rows(self, X: FloatArray, n_rows: int, y: Any, weights: Any, folds: Any) -> Checksum:
         """After some rows more."""
-        return Tally(
+        return Checksum(
             self.n_rows + n_rows,
             self.n_counted + len(X),
-            (self.X + _of_table(X, self.n_counted)) % WHOLE,
-            (self.y + of_column(y, self.n_rows)) % WHOLE,
-            (self.weights + of_column(weights, self.n_rows)) % WHOLE,
-            (self.folds + of_column(folds, self.n_rows)) % WHOLE,
+            (self.X + _table_checksum(X, self.n_counted)) % MODULUS,
+            (self.y + column_checksum(y, self.n_rows)) % MODULUS,
+            (self.weights + column_checksum(weights, self.n_rows)) % MODULUS,
+            (self.folds + column_checksum(folds, self.n_rows)) % MODULUS,
         )
 
 
-NOTHING = Tally()
+EMPTY_CHECKSUM = Checksum()
 
 
-def _of_table(X: FloatArray, start: int) -> int:
+def _table_checksum(X: FloatArray, start: int) -> int:
     """The tally of numbers in rows and columns, of which each has its number."""
     bits = X.view(np.uint64)
-    return _numbered(bits.sum(axis=1), start) + _numbered(bits.sum(axis=0), 0)
+    return _weighted_sum(bits.sum(axis=1), start) + _weighted_sum(bits.sum(axis=0), 0)
 
 
-def of_column(values: Any, start: int) -> int:
+def column_checksum(values: Any, start: int) -> int:
     """The tally of what lies beside a table, from a row on; 0 where there is nothing."""
     if values is None:
         return 0
     array = np.asarray(values.toarray() if is_sparse(values) else values)
     columns = array.T if array.ndim == 2 else array[None]
-    each = (_numbered(_bits(column), start) for column in columns)
-    return sum((2 * place + 1) * one for place, one in enumerate(each)) % WHOLE
+    each = (_weighted_sum(_bits(column), start) for column in columns)
+    return sum((2 * position + 1) * one for position, one in enumerate(each)) % MODULUS
 
 
-def _numbered(bits: Bits, start: int) -> int:
+def _weighted_sum(bits: Bits, start: int) -> int:
     """The sum of all bits, each times an odd number that depends on its place."""
-    places = np.arange(start, start + len(bits), dtype=np.uint64)
-    return int((bits * (2 * places + 1)).sum())
+    positions = np.arange(start, start + len(bits), dtype=np.uint64)
+    return int((bits * (2 * positions + 1)).sum())
 
 
 def _bits(column: NDArray[Any]) -> Bits:

@@ -15,7 +15,7 @@ from coterie._data.moments import MAX_N_ROWS, RowLocation
 from coterie._data.validation import counted
 
 
-class Piece(NamedTuple):
+class Chunk(NamedTuple):
     """Some rows of a source, as they lie there."""
 
     X: Any
@@ -25,10 +25,10 @@ class Piece(NamedTuple):
     n_rows: int = 0
 
 
-Pieces = Generator[Piece, None, None]
+Chunks = Generator[Chunk, None, None]
 
 
-class Wanted(NamedTuple):
+class ColumnSpec(NamedTuple):
     """What is wanted of a table by name, and of how many rows at a time."""
 
     target: list[str] | None = None
@@ -38,35 +38,37 @@ class Wanted(NamedTuple):
     chunk_rows: int | None = None
 
     @property
-    def beside(self) -> list[str]:
+    def other_columns(self) -> list[str]:
         """The columns that are no features."""
-        named = [*(self.target or ()), self.weights, self.folds]
-        return [name for name in named if name is not None]
+        others = [*(self.target or ()), self.weights, self.folds]
+        return [name for name in others if name is not None]
 
     @property
-    def with_names(self) -> list[str]:
+    def named_options(self) -> list[str]:
         """What was asked for that only tables with names of columns have."""
         asked = {"columns": self.columns, "weights": self.weights, "folds": self.folds}
         return [name for name, value in asked.items() if value is not None]
 
-    def features_among(self, names: list[str], owner: str = "The source") -> list[str]:
+    def select_features(self, names: list[str], owner: str = "The source") -> list[str]:
         """The names of the features, all but the others unless some are wanted."""
         times = Counter(names)
-        missing = [name for name in [*self.beside, *(self.columns or ())] if not times[name]]
+        missing = [name for name in [*self.other_columns, *(self.columns or ())] if not times[name]]
         if missing:
             raise ValueError(f"{owner} has no {counted('column', missing, most=3)}.")
         features = self.columns
         if features is None:
             # What pandas calls an index without a name is none of its columns.
             indices = [name for name in names if name.startswith("__index_level_")]
-            features = [name for name in names if name not in {*self.beside, *indices}]
-        repeated = [name for name in dict.fromkeys([*features, *self.beside]) if times[name] > 1]
+            features = [name for name in names if name not in {*self.other_columns, *indices}]
+        repeated = [
+            name for name in dict.fromkeys([*features, *self.other_columns]) if times[name] > 1
+        ]
         if repeated:
             raise ValueError(
                 f"{owner} has {counted('column', repeated, most=3)} more than once: names must be "
                 "unique."
             )
-        used = Counter([*features, *self.beside])
+        used = Counter([*features, *self.other_columns])
         if twice := [name for name, count in used.items() if count > 1]:
             raise ValueError(
                 f"{counted('Column', twice, most=3)} can be a feature, a target, weights or folds, "
@@ -77,21 +79,21 @@ class Wanted(NamedTuple):
         return features
 
 
-class Part(NamedTuple):
+class SourceFile(NamedTuple):
     """A file that is some of the rows of a source."""
 
     name: str
     n_rows: int
     size: int
-    changed: int  # when, in nanoseconds
+    modified_ns: int  # when, in nanoseconds
 
     @property
-    def stamp(self) -> list[Any]:
+    def fingerprint(self) -> list[Any]:
         """By what to tell whether the file is still the same."""
-        return [self.name, self.n_rows, self.size, self.changed]
+        return [self.name, self.n_rows, self.size, self.modified_ns]
 
 
-class Reading(NamedTuple):
+class ReadCost(NamedTuple):
     """What it takes to read a chunk, beside the memory for the chunk itself."""
 
     n_bytes: int = 0
@@ -99,11 +101,11 @@ class Reading(NamedTuple):
     advice: str = ""  # on how to make it smaller
 
 
-NO_READING = Reading()
+NO_READ_COST = ReadCost()
 
 
 @dataclass(frozen=True)
-class Opened:
+class ChunkedSource:
     """A source once it is opened.
 
     Parameters
@@ -136,56 +138,54 @@ class Opened:
         Whether somebody else reads, and takes memory that we know nothing about.
     """
 
-    pieces: Callable[[int, int], Pieces]
+    read_chunks: Callable[[int, int], Chunks]
     n_rows: int | None = None
     n_features: int | None = None
     names: list[str] | None = None
     n_expected: float | None = None
     chunk_rows: int | None = None
     n_folds: int | None = None
-    beside: Mapping[str, Any] = field(default_factory=dict)
-    parts: tuple[Part, ...] = ()
-    n_held: float = 4.0
-    reading: Reading = NO_READING
-    idle: IntArray | None = None
-    is_alien: bool = False
+    arrays: Mapping[str, Any] = field(default_factory=dict)
+    files: tuple[SourceFile, ...] = ()
+    chunks_in_memory: float = 4.0
+    read_cost: ReadCost = NO_READ_COST
+    zero_weight_rows: IntArray | None = None
+    is_external: bool = False
 
     @property
-    def most_rows(self) -> int:
+    def max_chunk_rows(self) -> int:
         """The rows of the largest piece, 0 where that is not known."""
         rows = [each for each in (self.chunk_rows, self.n_rows) if each is not None]
         return 0 if self.chunk_rows is None else min(rows)
 
-    def n_pieces(self, start: int, edge: int) -> int:
+    def n_chunks(self, start: int, edge: int) -> int:
         """Number of pieces from a row on, if one ends at the edge; 0 where it is not known."""
         if self.n_rows is None or self.chunk_rows is None:
             return 0
         lengths = (edge - start, self.n_rows - edge)
         return sum(-(-length // self.chunk_rows) for length in lengths)
 
-    def location(self, name: str, start: int, piece: Piece) -> RowLocation:
+    def location(self, name: str, start: int, chunk: Chunk) -> RowLocation:
         """Where the rows of a piece lie, for a sentence about them."""
-        files = tuple((part.name, part.n_rows) for part in self.parts)
-        beside = {what: _told_name(what, values) for what, values in self.beside.items()}
-        if piece.folds is None:
-            beside["folds"] = "folds"
-        return RowLocation(
-            name, start, piece.n_rows, files or (("the source", MAX_N_ROWS),), beside
-        )
+        files = tuple((file.name, file.n_rows) for file in self.files)
+        names = {what: _display_name(what, values) for what, values in self.arrays.items()}
+        if chunk.folds is None:
+            names["folds"] = "folds"
+        return RowLocation(name, start, chunk.n_rows, files or (("the source", MAX_N_ROWS),), names)
 
 
-def _told_name(what: str, values: Any) -> str:
+def _display_name(what: str, values: Any) -> str:
     """What something beside a source is called: the name of its file, if it has one."""
     path = getattr(values, "path", None)
     return path.name if isinstance(path, Path) else what
 
 
-def spans(start: int, edge: int, n_rows: int, step: int) -> Iterator[slice]:
-    """So many rows at a time, one of the spans ending at the edge.
+def row_slices(start: int, edge: int, n_rows: int, step: int) -> Iterator[slice]:
+    """So many rows at a time, one of the slices ending at the edge.
 
     Examples
     --------
-    >>> [(rows.start, rows.stop) for rows in spans(0, 5, 10, 3)]
+    >>> [(rows.start, rows.stop) for rows in row_slices(0, 5, 10, 3)]
     [(0, 3), (3, 5), (5, 8), (8, 10)]
     """
     while start < n_rows:
@@ -194,23 +194,23 @@ def spans(start: int, edge: int, n_rows: int, step: int) -> Iterator[slice]:
         start = stop
 
 
-def n_different(folds: Any) -> int:
+def n_unique_folds(folds: Any) -> int:
     """The number of different folds."""
     return max(1, len(np.unique(folds)))
 
 
 # Bytes of a piece where nobody says how many rows it has.
-PIECE = 2**26
+CHUNK_BYTES = 2**26
 # Labels take a column each, so rows are not too many even where features are few.
-MOST_ROWS = 2**14
+MAX_CHUNK_ROWS = 2**14
 
 
-def rows_at_a_time(chunk_rows: int | None, n_features: int, together: int = 1) -> int:
+def choose_chunk_rows(chunk_rows: int | None, n_features: int, block_rows: int = 1) -> int:
     """Rows of a piece: as asked for, or as many as make a moderate table.
 
     Where rows lie in blocks that are read together, whole ones if they are small enough.
     """
     if chunk_rows is not None:
         return chunk_rows
-    rows = int(np.clip(PIECE // (8 * max(1, n_features)), 1, MOST_ROWS))
-    return rows - rows % together if together <= rows else rows
+    rows = int(np.clip(CHUNK_BYTES // (8 * max(1, n_features)), 1, MAX_CHUNK_ROWS))
+    return rows - rows % block_rows if block_rows <= rows else rows

@@ -10,46 +10,48 @@ import numpy as np
 
 from coterie._core.values import IntArray
 from coterie._data.sources._arrays import check_length
-from coterie._data.sources._chunks import Opened, n_different
+from coterie._data.sources._chunks import ChunkedSource, n_unique_folds
 
 # Row numbers that a function is asked about at a time.
-AT_A_TIME = 2**20
+ROWS_PER_CALL = 2**20
 
 
-class Folds(NamedTuple):
+class RowFolds(NamedTuple):
     """The folds of rows by their numbers, where no column tells them."""
 
-    of_rows: Callable[[IntArray], Any] | None
+    function: Callable[[IntArray], Any] | None
     n_folds: int | None  # None where it is not known beforehand
     n_rows: int | None = None  # how many rows have a fold, where there is an end to them
 
-    def of(self, start: int, stop: int) -> Any:
+    def of_rows(self, start: int, stop: int) -> Any:
         """The fold of each row; None if there are none."""
-        if self.of_rows is None:
+        if self.function is None:
             return None
-        found = np.asarray(self.of_rows(np.arange(start, stop)))
+        found = np.asarray(self.function(np.arange(start, stop)))
         return np.broadcast_to(found, stop - start) if found.ndim == 0 else found
 
 
-def folds_by_row(folds: Any, opened: Opened) -> Folds:
+def make_row_folds(folds: Any, source: ChunkedSource) -> RowFolds:
     """The folds that are asked for: a number of them, one for each row, or a function of rows."""
     if folds is None or isinstance(folds, str):
-        return Folds(None, 1 if folds is None else opened.n_folds)
+        return RowFolds(None, 1 if folds is None else source.n_folds)
     if callable(folds):
-        return _counted(folds, opened.n_rows)
+        return _folds_from_function(folds, source.n_rows)
     if not isinstance(folds, Integral):
         numbers = np.asarray(folds)
         if numbers.ndim != 1:
             raise ValueError(f"folds must have one entry for each row, got shape {numbers.shape}.")
-        if opened.n_rows is not None:
-            check_length("folds", len(numbers), opened.n_rows)
-        return Folds(
-            lambda rows: numbers[rows[rows < len(numbers)]], n_different(numbers), len(numbers)
+        if source.n_rows is not None:
+            check_length("folds", len(numbers), source.n_rows)
+        return RowFolds(
+            lambda rows: numbers[rows[rows < len(numbers)]], n_unique_folds(numbers), len(numbers)
         )
-    return _contiguous(int(folds), opened.n_rows, opened.idle)
+    return _contiguous_folds(int(folds), source.n_rows, source.zero_weight_rows)
 
 
-def _contiguous(n_folds: int, n_rows: int | None, idle: IntArray | None) -> Folds:
+def _contiguous_folds(
+    n_folds: int, n_rows: int | None, zero_weight_rows: IntArray | None
+) -> RowFolds:
     """As KFold does: contiguous, the first ones with a row more; rows of weight 0 do not count."""
     if n_rows is None:
         raise ValueError(
@@ -57,8 +59,8 @@ def _contiguous(n_folds: int, n_rows: int | None, idle: IntArray | None) -> Fold
             "their number: give a function of row numbers, such as lambda rows: rows % 5, or the "
             "name of a column."
         )
-    idle = np.empty(0, dtype=np.intp) if idle is None else idle
-    n_rows -= len(idle)
+    zero_weight_rows = np.empty(0, dtype=np.intp) if zero_weight_rows is None else zero_weight_rows
+    n_rows -= len(zero_weight_rows)
     if not 2 <= n_folds <= n_rows:
         raise ValueError(f"folds must be from 2 to the number of rows, {n_rows}, got {n_folds}.")
     sizes = np.full(n_folds, n_rows // n_folds)
@@ -67,17 +69,19 @@ def _contiguous(n_folds: int, n_rows: int | None, idle: IntArray | None) -> Fold
     edges = np.cumsum(sizes)[:-1]
 
     def fold_of(rows: IntArray) -> IntArray:
-        numbers = rows - np.searchsorted(idle, rows)
+        numbers = rows - np.searchsorted(zero_weight_rows, rows)
         return np.searchsorted(edges, numbers, side="right")
 
-    return Folds(fold_of, n_folds)
+    return RowFolds(fold_of, n_folds)
 
 
-def _counted(of_rows: Callable[[IntArray], Any], n_rows: int | None) -> Folds:
+def _folds_from_function(function: Callable[[IntArray], Any], n_rows: int | None) -> RowFolds:
     """A function of row numbers, with the number of folds that it gives."""
     if n_rows is None:
-        return Folds(of_rows, None)
-    folds, different = Folds(of_rows, None), set()
-    for start in range(0, n_rows, AT_A_TIME):
-        different.update(np.unique(folds.of(start, min(start + AT_A_TIME, n_rows))).tolist())
-    return Folds(of_rows, max(1, len(different)))
+        return RowFolds(function, None)
+    folds, different = RowFolds(function, None), set()
+    for start in range(0, n_rows, ROWS_PER_CALL):
+        different.update(
+            np.unique(folds.of_rows(start, min(start + ROWS_PER_CALL, n_rows))).tolist()
+        )
+    return RowFolds(function, max(1, len(different)))

@@ -10,7 +10,7 @@ from coterie._data.engines import Counting, Engine
 from coterie._data.moments import Moments
 
 
-def moments_elsewhere(
+def moments_from_engine(
     engine: Engine,
     source: Any,
     y: Any,

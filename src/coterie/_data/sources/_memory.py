@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from coterie._core.evidence import ROWS
 from coterie._core.gathering import half_the_memory
 from coterie._data.moments import format_bytes
-from coterie._data.sources._chunks import Opened, Reading
+from coterie._data.sources._chunks import ChunkedSource, ReadCost
 
 
 @dataclass(frozen=True)
-class Budget:
+class MemoryBudget:
     """Bytes that may be taken, for a source that is read in a certain way.
 
     Parameters
@@ -25,65 +25,65 @@ class Budget:
         Whether moments are written to a file now and then.
     """
 
-    opened: Opened
+    source: ChunkedSource
     allowed: float | None = None
-    saves: bool = False
+    writes_checkpoint: bool = False
 
-    def checked(self, n_features: int, chunk_rows: int, n_folds: int) -> float:
+    def check(self, n_features: int, chunk_rows: int, n_folds: int) -> float:
         """Bytes that so many features and folds take, if there are as many."""
         matrix = 8 * n_features**2
-        needed = _Needed(
+        needed = _MemoryNeed(
             n_features,
             n_folds,
             chunk_rows,
             matrix,
             # Of a matrix that is written, the half that counts is copied.
-            self.saves * matrix / 2 + 8 * n_features * ROWS,
-            self.opened.n_held * 8 * n_features,
-            self.opened.reading,
-            self.opened.chunk_rows is not None,
+            self.writes_checkpoint * matrix / 2 + 8 * n_features * ROWS,
+            self.source.chunks_in_memory * 8 * n_features,
+            self.source.read_cost,
+            self.source.chunk_rows is not None,
         )
         allowed = half_the_memory() if self.allowed is None else self.allowed
         if needed.total > allowed:
-            raise ValueError(needed.refused(allowed))
+            raise ValueError(needed.message(allowed))
         return needed.total
 
 
 @dataclass(frozen=True)
-class _Needed:
+class _MemoryNeed:
     """Bytes that moments take, and what for."""
 
     n_features: int
     n_folds: int
     chunk_rows: int
     matrix: float  # for each fold
-    kept: float  # for rows that are kept, and to write a checkpoint
+    fixed: float  # for rows that are kept, and to write a checkpoint
     row: float  # for each row of a chunk
-    reading: Reading
-    we_cut: bool  # or chunks are what they are
+    read_cost: ReadCost
+    can_resize: bool  # or chunks are what they are
 
     @property
     def matrices(self) -> float:
-        return self.matrix * self.n_folds + self.kept
+        return self.matrix * self.n_folds + self.fixed
 
     @property
     def total(self) -> float:
-        return self.matrices + self.row * self.chunk_rows + self.reading.n_bytes
+        return self.matrices + self.row * self.chunk_rows + self.read_cost.n_bytes
 
-    def refused(self, allowed: float) -> str:
+    def message(self, allowed: float) -> str:
         """What takes how much, and what would help."""
         chunks = self.row * self.chunk_rows
         each = [
             f"{format_bytes(self.matrices)} for all pairs of features",
             f"{format_bytes(chunks)} for chunks of {self.chunk_rows:,} rows",
         ]
-        if self.reading.n_bytes:
-            each.append(f"{format_bytes(self.reading.n_bytes)} to read {self.reading.what}")
+        if self.read_cost.n_bytes:
+            each.append(f"{format_bytes(self.read_cost.n_bytes)} to read {self.read_cost.what}")
         remedies = ", or ".join([*self._remedies(allowed), "fewer columns", "raise memory"])
         return (
-            f"Moments of {_number(self.n_features, 'feature')} in {_number(self.n_folds, 'fold')} "
-            f"take {format_bytes(self.total)}, and memory allows {format_bytes(allowed)}: "
-            f"{', '.join(each)}. Use {remedies}."
+            f"Moments of {_format_count(self.n_features, 'feature')} in "
+            f"{_format_count(self.n_folds, 'fold')} take {format_bytes(self.total)}, and memory "
+            f"allows {format_bytes(allowed)}: {', '.join(each)}. Use {remedies}."
         )
 
     def _remedies(self, allowed: float) -> Iterator[str]:
@@ -92,22 +92,26 @@ class _Needed:
         n_rows = int(self.chunk_rows - math.ceil(excess / self.row))
         n_folds = int(self.n_folds - math.ceil(excess / self.matrix))
         if n_rows >= 1:
-            yield f"chunk_rows={n_rows}" if self.we_cut else f"batches of {_number(n_rows, 'row')}"
-        elif self.reading.n_bytes >= excess:
-            yield self.reading.advice
+            yield (
+                f"chunk_rows={n_rows}"
+                if self.can_resize
+                else f"batches of {_format_count(n_rows, 'row')}"
+            )
+        elif self.read_cost.n_bytes >= excess:
+            yield self.read_cost.advice
         if n_folds >= 1:
-            yield _number(n_folds, "fold")
-        if n_rows < 1 and n_folds < 1 and self.reading.n_bytes < excess:
-            yield from self._together(excess)
+            yield _format_count(n_folds, "fold")
+        if n_rows < 1 and n_folds < 1 and self.read_cost.n_bytes < excess:
+            yield from self._combined_remedies(excess)
 
-    def _together(self, excess: float) -> Iterator[str]:
+    def _combined_remedies(self, excess: float) -> Iterator[str]:
         """What is enough if all of it is done, the largest first."""
         saved = {
-            "a smaller chunk_rows" if self.we_cut else "smaller batches": (
+            "a smaller chunk_rows" if self.can_resize else "smaller batches": (
                 self.row * (self.chunk_rows - 1)
             ),
             "fewer folds": self.matrix * (self.n_folds - 1),
-            self.reading.advice: float(self.reading.n_bytes),
+            self.read_cost.advice: float(self.read_cost.n_bytes),
         }
         if sum(saved.values()) < excess:
             return
@@ -119,5 +123,5 @@ class _Needed:
         yield " with ".join(needed)
 
 
-def _number(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number > 1)}"

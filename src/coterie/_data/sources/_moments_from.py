@@ -16,20 +16,20 @@ from coterie._core.threads import few_threads
 from coterie._data.engines import engine_of
 from coterie._data.moments import Moments, format_bytes, read_batch
 from coterie._data.progress import Tell, followed
-from coterie._data.sources._arrays import check_length, is_array, opened_array, opened_npy
-from coterie._data.sources._arrow import is_arrow, opened_arrow
-from coterie._data.sources._batches import is_frame, opened_batches, opened_frame
-from coterie._data.sources._checkpoint import Work, begun
-from coterie._data.sources._chunks import Opened, Piece, Wanted
-from coterie._data.sources._folds import Folds, folds_by_row
-from coterie._data.sources._from_engine import moments_elsewhere
-from coterie._data.sources._memory import Budget
-from coterie._data.sources._parquet import opened_parquet
+from coterie._data.sources._arrays import check_length, is_array_like, open_array, open_npy
+from coterie._data.sources._arrow import is_arrow, open_arrow
+from coterie._data.sources._batches import is_pandas_frame, open_batches, open_frame
+from coterie._data.sources._checkpoint import Checkpoint, open_checkpoint
+from coterie._data.sources._chunks import Chunk, ChunkedSource, ColumnSpec
+from coterie._data.sources._folds import RowFolds, make_row_folds
+from coterie._data.sources._from_engine import moments_from_engine
+from coterie._data.sources._memory import MemoryBudget
+from coterie._data.sources._parquet import open_parquet
 
 # Products of a chunk: so many take less time than to read it.
-LIGHT = 1e9
+FEW_PRODUCTS = 1e9
 # What engines see to themselves.
-OF_ENGINES = {
+ENGINE_REFUSALS = {
     "chunk_rows": "they are cut already",
     "checkpoint": "what was lost on the way is counted again, and moments can be saved",
     "progress": "the engine shows its own, such as dask.diagnostics.ProgressBar",
@@ -104,137 +104,144 @@ def moments_from(
     """
     if (engine := engine_of(source)) is not None:
         asked = {"chunk_rows": chunk_rows, "checkpoint": checkpoint, "progress": progress or None}
-        refused = {name: OF_ENGINES[name] for name, given in asked.items() if given is not None}
-        counted = (target, columns, weights, folds, memory)
-        return moments_elsewhere(engine, source, y, *counted, refused)
-    wanted = _wanted(target, columns, weights, folds, chunk_rows)
-    opened = _opened(source, y, None if wanted.weights else weights, wanted)
-    by_row = folds_by_row(folds, opened)
-    budget = Budget(opened, memory, checkpoint is not None)
-    shown = _shown(budget, by_row.n_folds)
-    work = begun(checkpoint, opened, wanted, by_row)
-    span = work.start, work.moments.n_read
-    pieces = opened.pieces(*span)
-    with work.saved_now_and_then() as save, closing(pieces), _few_threads(opened):
-        for piece in followed(progress, opened.n_pieces(*span), shown)(pieces):
-            _count(piece, work, by_row, budget)
+        refused = {
+            name: ENGINE_REFUSALS[name] for name, given in asked.items() if given is not None
+        }
+        options = (target, columns, weights, folds, memory)
+        return moments_from_engine(engine, source, y, *options, refused)
+    spec = _make_spec(target, columns, weights, folds, chunk_rows)
+    opened = _open_source(source, y, None if spec.weights else weights, spec)
+    row_folds = make_row_folds(folds, opened)
+    budget = MemoryBudget(opened, memory, checkpoint is not None)
+    text = _progress_text(budget, row_folds.n_folds)
+    state = open_checkpoint(checkpoint, opened, spec, row_folds)
+    span = state.start, state.moments.n_read
+    chunks = opened.read_chunks(*span)
+    with state.periodic_saves() as save, closing(chunks), _limit_threads(opened):
+        for chunk in followed(progress, opened.n_chunks(*span), text)(chunks):
+            _count_chunk(chunk, state, row_folds, budget)
             save()
-    _check_end(work, by_row, opened)
-    return work.moments
+    _check_end(state, row_folds, opened)
+    return state.moments
 
 
-def _few_threads(opened: Opened) -> AbstractContextManager[Any]:
+def _limit_threads(opened: ChunkedSource) -> AbstractContextManager[Any]:
     """One thread for products so small that waking others takes longer than they do."""
-    is_light = opened.n_features is not None and opened.n_features**2 * opened.most_rows < LIGHT
+    is_light = (
+        opened.n_features is not None
+        and opened.n_features**2 * opened.max_chunk_rows < FEW_PRODUCTS
+    )
     return few_threads(is_light)
 
 
-def _shown(budget: Budget, n_folds: int | None) -> str:
+def _progress_text(budget: MemoryBudget, n_folds: int | None) -> str:
     """What the bar says, once there is enough memory."""
-    opened = budget.opened
+    opened = budget.source
     if opened.n_features is None:
         return "chunks"
-    needed = budget.checked(opened.n_features, opened.most_rows, n_folds or 1)
+    needed = budget.check(opened.n_features, opened.max_chunk_rows, n_folds or 1)
     if n_folds is None:
         return "chunks"
-    more = " beside what the source takes" if opened.is_alien else ""
+    more = " beside what the source takes" if opened.is_external else ""
     return f"chunks, up to {format_bytes(needed)}{more}"
 
 
-def _count(piece: Piece, work: Work, by_row: Folds, budget: Budget) -> None:
+def _count_chunk(
+    chunk: Chunk, state: Checkpoint, row_folds: RowFolds, budget: MemoryBudget
+) -> None:
     """Count a piece, if it is what it should be and memory allows for its folds."""
-    opened, start = budget.opened, work.n_seen
-    which = opened.location(f"batch {work.n_batches}", start, piece)
-    folds = by_row.of(start, start + piece.n_rows) if piece.folds is None else piece.folds
-    batch = read_batch(piece.X, piece.y, piece.weights, folds, work.moments.names, which)
-    numbers = {*work.moments.fold_numbers, *([] if folds is None else np.unique(folds).tolist())}
-    n_rows = max(opened.most_rows, piece.n_rows)
-    budget.checked(batch.features.shape[1], n_rows, max(1, len(numbers)))
-    work.take(batch, piece, folds, which)
+    opened, start = budget.source, state.n_seen
+    location = opened.location(f"batch {state.n_batches}", start, chunk)
+    folds = row_folds.of_rows(start, start + chunk.n_rows) if chunk.folds is None else chunk.folds
+    batch = read_batch(chunk.X, chunk.y, chunk.weights, folds, state.moments.names, location)
+    numbers = {*state.moments.fold_numbers, *([] if folds is None else np.unique(folds).tolist())}
+    n_rows = max(opened.max_chunk_rows, chunk.n_rows)
+    budget.check(batch.features.shape[1], n_rows, max(1, len(numbers)))
+    state.add(batch, chunk, folds, location)
 
 
-def _check_end(work: Work, by_row: Folds, opened: Opened) -> None:
+def _check_end(state: Checkpoint, row_folds: RowFolds, opened: ChunkedSource) -> None:
     """Raise where there were no rows, or not as many as there should have been."""
-    n_rows = work.n_seen
-    if work.n_again:
-        raise work.other_data(f"the source ends after {n_rows:,} rows")
-    if not work.moments.n_samples_:
+    n_rows = state.n_seen
+    if state.n_to_verify:
+        raise state.mismatch_error(f"the source ends after {n_rows:,} rows")
+    if not state.moments.n_samples_:
         raise ValueError("The source has no rows that count.")
-    lengths = {name: values.shape[0] for name, values in opened.beside.items()}
-    if by_row.n_rows is not None:
-        lengths["folds"] = by_row.n_rows
+    lengths = {name: values.shape[0] for name, values in opened.arrays.items()}
+    if row_folds.n_rows is not None:
+        lengths["folds"] = row_folds.n_rows
     for name, length in lengths.items():
         check_length(name, length, n_rows)
 
 
-def _wanted(target: Any, columns: Any, weights: Any, folds: Any, chunk_rows: Any) -> Wanted:
+def _make_spec(target: Any, columns: Any, weights: Any, folds: Any, chunk_rows: Any) -> ColumnSpec:
     """What is wanted by name."""
     if chunk_rows is not None and (not isinstance(chunk_rows, Integral) or int(chunk_rows) < 1):
         raise ValueError(f"chunk_rows must be 1 or more, got {chunk_rows!r}.")
-    return Wanted(
-        _names(target),
-        _names(columns),
+    return ColumnSpec(
+        _as_names(target),
+        _as_names(columns),
         weights if isinstance(weights, str) and not weights.endswith(".npy") else None,
         folds if isinstance(folds, str) else None,
         None if chunk_rows is None else int(chunk_rows),
     )
 
 
-def _names(given: Any) -> list[str] | None:
+def _as_names(given: Any) -> list[str] | None:
     if given is None:
         return None
     several = isinstance(given, Iterable) and not isinstance(given, str)
     return [str(name) for name in given] if several else [str(given)]
 
 
-def _opened(source: Any, y: Any, weights: Any, wanted: Wanted) -> Opened:
+def _open_source(source: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
     """The source, by what kind of thing it is."""
     if isinstance(source, str | os.PathLike):
-        return _opened_path(Path(source), y, weights, wanted)
+        return _open_path(Path(source), y, weights, spec)
     check_on_host(source)
     if type(source).__module__.startswith("xarray."):
         raise TypeError("source is a field of xarray: pass it to fit, or its values as an array.")
-    if is_frame(source):
-        _check_target(y, wanted)
-        return opened_frame(source, y, weights, wanted)
+    if is_pandas_frame(source):
+        _check_one_target(y, spec)
+        return open_frame(source, y, weights, spec)
     if is_arrow(source):
-        _check_target(y, wanted)
-        return opened_arrow(source, y, weights, wanted)
-    if is_array(source):
-        return opened_array(source, y, weights, wanted)
+        _check_one_target(y, spec)
+        return open_arrow(source, y, weights, spec)
+    if is_array_like(source):
+        return open_array(source, y, weights, spec)
     if isinstance(source, Iterable) and not isinstance(source, bytes | Mapping):
         if y is not None or weights is not None:
             raise ValueError("Batches bring their own y and weights: leave y and weights out.")
-        return opened_batches(source, wanted)
+        return open_batches(source, spec)
     raise TypeError(
         "source must be a path, an array, a table of Arrow or an iterable of batches, got "
         f"{type(source).__name__}."
     )
 
 
-def _opened_path(path: Path, y: Any, weights: Any, wanted: Wanted) -> Opened:
+def _open_path(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
     """The file, or the files in a folder, by the end of its name."""
     if not path.exists():
         raise FileNotFoundError(f"There is no {path}.")
     if path.suffix == ".npy":
-        return opened_npy(path, y, weights, wanted)
-    if path.suffix.lower() in OTHERS:
-        raise ValueError(f"{path} is no Parquet: {OTHERS[path.suffix.lower()]}.")
-    _check_target(y, wanted)
-    return opened_parquet(path, y, weights, wanted)
+        return open_npy(path, y, weights, spec)
+    if path.suffix.lower() in SUFFIX_ADVICE:
+        raise ValueError(f"{path} is no Parquet: {SUFFIX_ADVICE[path.suffix.lower()]}.")
+    _check_one_target(y, spec)
+    return open_parquet(path, y, weights, spec)
 
 
 # What to pass instead of the path of a file that others can open.
-TEXT = "pass the chunks of pandas.read_csv(path, chunksize=10_000), or a query of DuckDB"
-HDF5 = 'pass an array in it, such as h5py.File(path)["X"]'
-OTHERS = {
-    ".csv": TEXT,
-    ".tsv": TEXT,
-    ".txt": TEXT,
-    ".gz": TEXT,
-    ".h5": HDF5,
-    ".hdf5": HDF5,
-    ".nc": HDF5,
+CSV_ADVICE = "pass the chunks of pandas.read_csv(path, chunksize=10_000), or a query of DuckDB"
+HDF5_ADVICE = 'pass an array in it, such as h5py.File(path)["X"]'
+SUFFIX_ADVICE = {
+    ".csv": CSV_ADVICE,
+    ".tsv": CSV_ADVICE,
+    ".txt": CSV_ADVICE,
+    ".gz": CSV_ADVICE,
+    ".h5": HDF5_ADVICE,
+    ".hdf5": HDF5_ADVICE,
+    ".nc": HDF5_ADVICE,
     ".zarr": 'pass an array in it, such as zarr.open(path)["X"]',
     ".npz": "pass an array in it, or save it as .npy",
     ".arrow": "pass pyarrow.ipc.open_file(path).read_all(), or pyarrow.dataset.dataset(path)",
@@ -242,10 +249,6 @@ OTHERS = {
 }
 
 
-def _check_target(y: Any, wanted: Wanted) -> None:
-    _check_one(y, wanted.target)
-
-
-def _check_one(y: Any, target: Any) -> None:
-    if (target is None) == (y is None):
+def _check_one_target(y: Any, spec: ColumnSpec) -> None:
+    if (spec.target is None) == (y is None):
         raise ValueError("A table needs target, the name of a column, or y, an array; one of them.")

@@ -12,52 +12,52 @@ from urllib.parse import unquote
 import numpy as np
 
 from coterie._data.moments import MAX_N_ROWS, format_bytes
-from coterie._data.sources._arrays import beside, expected, idle_rows
+from coterie._data.sources._arrays import check_arrays, expected_count, find_zero_weights
 from coterie._data.sources._arrow import (
-    check_kinds,
-    cut,
+    check_types,
+    chunk_from_batches,
+    column_to_numbers,
+    concat_column,
+    first_line,
+    import_pyarrow,
     is_numeric,
-    joined,
-    needs_pyarrow,
-    numbers,
-    piece_of,
-    reason_of,
-    told,
+    split_batches,
+    wrap_read_errors,
 )
 from coterie._data.sources._chunks import (
-    NO_READING,
-    Opened,
-    Part,
-    Pieces,
-    Reading,
-    Wanted,
-    n_different,
-    rows_at_a_time,
-    spans,
+    NO_READ_COST,
+    ChunkedSource,
+    Chunks,
+    ColumnSpec,
+    ReadCost,
+    SourceFile,
+    choose_chunk_rows,
+    n_unique_folds,
+    row_slices,
 )
-from coterie._data.sources._prefetch import ahead
+from coterie._data.sources._prefetch import prefetch
 from coterie._data.validation import counted
 
-SUFFIXES = (".parquet", ".parq", ".pq")
+PARQUET_SUFFIXES = (".parquet", ".parq", ".pq")
 # What Hive writes where there is no value.
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 # Row groups of more bytes than this are read bit by bit, and not as a whole.
-LARGE_GROUP = 2**28
-BIT = 2**16
+LARGE_GROUP_BYTES = 2**28
+BUFFER_BYTES = 2**16
 # Writers end a page at about so many bytes; reading bit by bit, there is one of each column.
-PAGE = 2**20
-SMALLER = "smaller row groups (write the file anew, such as with row_group_size of pyarrow)"
+PAGE_BYTES = 2**20
+SMALLER_GROUPS = "smaller row groups (write the file anew, such as with row_group_size of pyarrow)"
 
 
-class _File(NamedTuple):
+class _ParquetFile(NamedTuple):
     """A file as its last lines describe it."""
 
     path: Path
     names: list[str]
-    kinds: list[Any]
+    types: list[Any]
     groups: list[int]  # rows of each row group
-    place: int  # of the largest row group
-    largest: int  # bytes of each of its columns, on average
+    largest_group: int  # of the largest row group
+    column_bytes: int  # bytes of each of its columns, on average
     constants: dict[str, Any]  # columns whose value stands in the name of a folder
 
     @property
@@ -66,109 +66,110 @@ class _File(NamedTuple):
 
     def is_large(self, n_columns: int) -> bool:
         """Whether so many columns of a row group are too much to be read as a whole."""
-        return self.largest * n_columns > LARGE_GROUP
+        return self.column_bytes * n_columns > LARGE_GROUP_BYTES
 
-    def reading(self, n_columns: int) -> int:
+    def read_bytes(self, n_columns: int) -> int:
         """Bytes that are taken to read so many columns, beside what is read."""
         # As they lie in the file, as they are once unpacked, and what the allocator keeps.
         if not self.is_large(n_columns):
-            return 3 * n_columns * self.largest
-        return 2 * n_columns * min(self.largest, PAGE) + n_columns * BIT
+            return 3 * n_columns * self.column_bytes
+        return 2 * n_columns * min(self.column_bytes, PAGE_BYTES) + n_columns * BUFFER_BYTES
 
     def name_in(self, path: Path) -> str:
         """What the file is called in a folder, or by itself."""
         return self.path.name if self.path == path else str(self.path.relative_to(path))
 
 
-def opened_parquet(path: Path, y: Any, weights: Any, wanted: Wanted) -> Opened:
+def open_parquet(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
     """A Parquet file, or a folder of them."""
-    needs_pyarrow()
-    files = _described(path)
-    features = wanted.features_among(files[0].names, str(files[0].path))
-    columns = [*dict.fromkeys([*features, *wanted.beside])]
+    import_pyarrow()
+    files = _describe_files(path)
+    features = spec.select_features(files[0].names, str(files[0].path))
+    columns = [*dict.fromkeys([*features, *spec.other_columns])]
     for file in files:
-        _check_alike(file, files[0], columns, wanted)
-        check_kinds(file.names, file.kinds, features, wanted, str(file.path))
-    _check_targets(files, wanted.target or [])
+        _check_same_columns(file, files[0], columns, spec)
+        check_types(file.names, file.types, features, spec, str(file.path))
+    _check_targets(files, spec.target or [])
     n_rows = sum(file.n_rows for file in files)
-    step = rows_at_a_time(wanted.chunk_rows, len(features))
-    given = beside(n_rows, y=y, weights=weights)
-    counts, folds = (_one_column(files, name) for name in (wanted.weights, wanted.folds))
+    step = choose_chunk_rows(spec.chunk_rows, len(features))
+    arrays = check_arrays(n_rows, y=y, weights=weights)
+    counts, folds = (_read_column(files, name) for name in (spec.weights, spec.folds))
 
-    def pieces(start: int, edge: int) -> Pieces:
+    def chunks(start: int, edge: int) -> Chunks:
         batches = _batches(files, columns, step, start)
         # Two tables in turn, one in use and one to be filled: new memory takes time.
         tables = cycle(np.empty((2, len(features) * min(step, n_rows))))
-        for rows, some in cut(batches, spans(start, edge, MAX_N_ROWS, step)):
-            piece = piece_of(some, features, wanted, given, rows, next(tables))
+        for rows, some in split_batches(batches, row_slices(start, edge, MAX_N_ROWS, step)):
+            chunk = chunk_from_batches(some, features, spec, arrays, rows, next(tables))
             del some
-            yield piece
+            yield chunk
 
-    def read_ahead(start: int, edge: int) -> Pieces:
-        return ahead(pieces(start, edge))
+    def read_prefetched(start: int, edge: int) -> Chunks:
+        return prefetch(chunks(start, edge))
 
-    return Opened(
-        read_ahead,
+    return ChunkedSource(
+        read_prefetched,
         n_rows,
         len(features),
         features,
-        expected(given.get("weights") if counts is None else counts, n_rows),
+        expected_count(arrays.get("weights") if counts is None else counts, n_rows),
         step,
-        None if folds is None else n_different(folds),
-        given,
-        tuple(_part(file, path) for file in files),
+        None if folds is None else n_unique_folds(folds),
+        arrays,
+        tuple(_source_file(file, path) for file in files),
         # Two tables, a copy that is centred, and batches.
-        n_held=7.0,
-        idle=idle_rows(given.get("weights") if counts is None else counts),
-        reading=_reading(files, path, len(columns)),
+        chunks_in_memory=7.0,
+        zero_weight_rows=find_zero_weights(arrays.get("weights") if counts is None else counts),
+        read_cost=_read_cost(files, path, len(columns)),
     )
 
 
-def _reading(files: list[_File], path: Path, n_columns: int) -> Reading:
+def _read_cost(files: list[_ParquetFile], path: Path, n_columns: int) -> ReadCost:
     """What it takes to read the file that takes most."""
-    file = max(files, key=lambda file: file.reading(n_columns))
+    file = max(files, key=lambda file: file.read_bytes(n_columns))
     if not file.groups:
-        return NO_READING
+        return NO_READ_COST
+    n_rows = file.groups[file.largest_group]
     what = (
-        f"row group {file.place} of {file.name_in(path)} ({file.groups[file.place]:,} rows, "
-        f"{format_bytes(n_columns * file.largest)})"
+        f"row group {file.largest_group} of {file.name_in(path)} ({n_rows:,} rows, "
+        f"{format_bytes(n_columns * file.column_bytes)})"
     )
-    return Reading(file.reading(n_columns), what, SMALLER)
+    return ReadCost(file.read_bytes(n_columns), what, SMALLER_GROUPS)
 
 
-def _described(path: Path) -> list[_File]:
+def _describe_files(path: Path) -> list[_ParquetFile]:
     """All files, in the order of their names, with their descriptions."""
     if not path.is_dir():
-        return [_described_file(path, {})]
+        return [_describe_file(path, {})]
     inside = (each.relative_to(path) for each in path.rglob("*") if each.is_file())
     found = sorted((each for each in inside if _is_parquet(each)), key=Path.as_posix)
     if not found:
-        raise ValueError(f"There is no Parquet file ({', '.join(SUFFIXES)}) in {path}.")
-    constants = _as_numbers([_values_in(file) for file in found])
+        raise ValueError(f"There is no Parquet file ({', '.join(PARQUET_SUFFIXES)}) in {path}.")
+    constants = _parse_integers([_hive_values(file) for file in found])
     both = zip(found, constants, strict=True)
-    return [_described_file(path / file, values) for file, values in both]
+    return [_describe_file(path / file, values) for file, values in both]
 
 
 def _is_parquet(path: Path) -> bool:
     is_hidden = any(part.startswith((".", "_")) for part in path.parts)
-    return not is_hidden and path.suffix.lower() in SUFFIXES
+    return not is_hidden and path.suffix.lower() in PARQUET_SUFFIXES
 
 
-def _values_in(path: Path) -> dict[str, str | None]:
+def _hive_values(path: Path) -> dict[str, str | None]:
     """What the names of folders say, such as "year=2001"."""
     pairs = (part.partition("=") for part in path.parent.parts if "=" in part)
     return {
-        unquote(name): None if value == NO_VALUE else unquote(value) for name, _, value in pairs
+        unquote(name): None if value == HIVE_NULL else unquote(value) for name, _, value in pairs
     }
 
 
-def _as_numbers(inside: list[dict[str, str | None]]) -> list[dict[str, Any]]:
+def _parse_integers(inside: list[dict[str, str | None]]) -> list[dict[str, Any]]:
     """The same, as numbers where all files have whole ones there."""
     names = {name for values in inside for name in values}
     whole = {
         name
         for name in names
-        if all(_is_whole(values[name]) for values in inside if values.get(name) is not None)
+        if all(_is_integer(values[name]) for values in inside if values.get(name) is not None)
     }
     return [
         {
@@ -179,19 +180,19 @@ def _as_numbers(inside: list[dict[str, str | None]]) -> list[dict[str, Any]]:
     ]
 
 
-def _is_whole(text: str | None) -> bool:
+def _is_integer(text: str | None) -> bool:
     digits = (text or "").removeprefix("-")
     return digits.isascii() and digits.isdigit() and len(digits) < 19
 
 
-def _described_file(path: Path, constants: dict[str, Any]) -> _File:
-    with told(path), _opened_file(path) as file:
+def _describe_file(path: Path, constants: dict[str, Any]) -> _ParquetFile:
+    with wrap_read_errors(path), _open_file(path) as file:
         schema, metadata = file.schema_arrow, file.metadata
-        groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
         sizes = [group.total_byte_size for group in groups] or [0]
         added = {name: value for name, value in constants.items() if name not in schema.names}
-        pa = needs_pyarrow()
-        return _File(
+        pa = import_pyarrow()
+        return _ParquetFile(
             path,
             [*schema.names, *added],
             [*schema.types, *(pa.scalar(value).type for value in added.values())],
@@ -202,19 +203,21 @@ def _described_file(path: Path, constants: dict[str, Any]) -> _File:
         )
 
 
-def _opened_file(path: Path, *, is_large: bool = False) -> Any:
+def _open_file(path: Path, *, is_large: bool = False) -> Any:
     from pyarrow import parquet
 
     # Pages are checked where the file has checksums. Read ahead it need not, since we do.
     return parquet.ParquetFile(
         path,
         pre_buffer=False,
-        buffer_size=BIT if is_large else 0,
+        buffer_size=BUFFER_BYTES if is_large else 0,
         page_checksum_verification=True,
     )
 
 
-def _check_alike(file: _File, first: _File, columns: list[str], wanted: Wanted) -> None:
+def _check_same_columns(
+    file: _ParquetFile, first: _ParquetFile, columns: list[str], spec: ColumnSpec
+) -> None:
     """Raise where a file lacks columns, or has more than the first one."""
     times, known = Counter(file.names), {*first.names}
     missing = [name for name in columns if not times[name]]
@@ -223,7 +226,7 @@ def _check_alike(file: _File, first: _File, columns: list[str], wanted: Wanted) 
             f"{file.path} has no {counted('column', missing, most=3)}, and {first.path.name} has."
         )
     added = [name for name in file.names if name not in known]
-    if added and wanted.columns is None:
+    if added and spec.columns is None:
         raise ValueError(
             f"{file.path} has {counted('column', added, most=3)}, and {first.path.name} has not: "
             "name the columns to use with columns=[...]."
@@ -233,34 +236,36 @@ def _check_alike(file: _File, first: _File, columns: list[str], wanted: Wanted) 
         raise ValueError(f"{file.path} has {counted('column', repeated, most=3)} more than once.")
 
 
-def _check_targets(files: list[_File], targets: list[str]) -> None:
+def _check_targets(files: list[_ParquetFile], targets: list[str]) -> None:
     """Raise where a target is numbers in some files and none in others, as a chunk has one kind."""
     for name in targets:
-        kinds = [(file, file.kinds[file.names.index(name)]) for file in files]
+        types = [(file, file.types[file.names.index(name)]) for file in files]
         # A file without any value is told when it is read.
-        known = [(file, kind) for file, kind in kinds if str(kind) != "null"]
-        for file, kind in known[1:]:
+        known = [(file, arrow_type) for file, arrow_type in types if str(arrow_type) != "null"]
+        for file, arrow_type in known[1:]:
             first, before = known[0]
-            if is_numeric(kind) != is_numeric(before):
+            if is_numeric(arrow_type) != is_numeric(before):
                 raise ValueError(
-                    f"{file.path} holds {kind} in column {name!r}, and {first.path.name} holds "
-                    f"{before}: a target is numbers in all files, or text in all."
+                    f"{file.path} holds {arrow_type} in column {name!r}, and {first.path.name} "
+                    f"holds {before}: a target is numbers in all files, or text in all."
                 )
 
 
-def _part(file: _File, path: Path) -> Part:
+def _source_file(file: _ParquetFile, path: Path) -> SourceFile:
     state = file.path.stat()
-    return Part(file.name_in(path), file.n_rows, state.st_size, state.st_mtime_ns)
+    return SourceFile(file.name_in(path), file.n_rows, state.st_size, state.st_mtime_ns)
 
 
-def _one_column(files: list[_File], name: str | None) -> Any:
+def _read_column(files: list[_ParquetFile], name: str | None) -> Any:
     """All numbers of one column, which is little beside a table."""
     if name is None:
         return None
-    return joined(_batches(files, [name], 2**16, 0), name, numbers)
+    return concat_column(_batches(files, [name], 2**16, 0), name, column_to_numbers)
 
 
-def _batches(files: Iterable[_File], columns: list[str], step: int, start: int) -> Iterator[Any]:
+def _batches(
+    files: Iterable[_ParquetFile], columns: list[str], step: int, start: int
+) -> Iterator[Any]:
     """All batches from a row on, of no more than so many rows."""
     for file in files:
         if start < file.n_rows:
@@ -268,15 +273,15 @@ def _batches(files: Iterable[_File], columns: list[str], step: int, start: int) 
         start = max(0, start - file.n_rows)
 
 
-def _batches_of(file: _File, columns: list[str], step: int, start: int) -> Iterator[Any]:
+def _batches_of(file: _ParquetFile, columns: list[str], step: int, start: int) -> Iterator[Any]:
     own = [name for name in columns if name not in file.constants]
-    with told(file.path):
-        opened = _opened_file(file.path, is_large=file.is_large(len(own)))
+    with wrap_read_errors(file.path):
+        opened = _open_file(file.path, is_large=file.is_large(len(own)))
     with opened:
-        for place, n_rows in enumerate(file.groups):
+        for group, n_rows in enumerate(file.groups):
             if start < n_rows:
-                batches = opened.iter_batches(step, row_groups=[place], columns=own)
-                for batch in _of_group(batches, file, place, own):
+                batches = opened.iter_batches(step, row_groups=[group], columns=own)
+                for batch in _group_batches(batches, file, group, own):
                     left_out = min(start, batch.num_rows)
                     start -= left_out
                     if left_out < batch.num_rows:
@@ -286,16 +291,18 @@ def _batches_of(file: _File, columns: list[str], step: int, start: int) -> Itera
                 start -= n_rows
 
 
-def _of_group(batches: Iterator[Any], file: _File, place: int, columns: list[str]) -> Iterator[Any]:
+def _group_batches(
+    batches: Iterator[Any], file: _ParquetFile, group: int, columns: list[str]
+) -> Iterator[Any]:
     """The batches of a row group; where one cannot be read, the sentence says which column."""
     while True:
         try:
-            with told(file.path):
+            with wrap_read_errors(file.path):
                 batch = next(batches, None)
         except ValueError as error:
-            where = f"row group {place}{_culprit(file, place, columns)}"
+            where = f"row group {group}{_unreadable_column(file, group, columns)}"
             raise ValueError(
-                f"{file.path} cannot be read: {where}: {reason_of(error.__cause__)}."
+                f"{file.path} cannot be read: {where}: {first_line(error.__cause__)}."
             ) from error.__cause__
         if batch is None:
             return
@@ -303,23 +310,23 @@ def _of_group(batches: Iterator[Any], file: _File, place: int, columns: list[str
         del batch
 
 
-def _culprit(file: _File, place: int, columns: list[str]) -> str:
+def _unreadable_column(file: _ParquetFile, group: int, columns: list[str]) -> str:
     """The first column of a row group that cannot be read by itself."""
     for name in columns:
         try:
-            with told(file.path), _opened_file(file.path) as opened:
-                opened.read_row_group(place, columns=[name])
+            with wrap_read_errors(file.path), _open_file(file.path) as opened:
+                opened.read_row_group(group, columns=[name])
         except ValueError:
             return f", column {name!r}"
     return ""
 
 
-def _with_constants(batch: Any, file: _File, columns: list[str]) -> Any:
+def _with_constants(batch: Any, file: _ParquetFile, columns: list[str]) -> Any:
     """A batch, and the columns whose value stands in the name of a folder."""
     added = [name for name in columns if name in file.constants]
     if not added:
         return batch
-    pa = needs_pyarrow()
+    pa = import_pyarrow()
     values = [pa.repeat(pa.scalar(file.constants[name]), batch.num_rows) for name in added]
     names = [*batch.schema.names, *added]
     return pa.RecordBatch.from_arrays([*batch.columns, *values], names=names)

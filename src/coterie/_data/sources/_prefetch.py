@@ -10,13 +10,13 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def ahead(pieces: Generator[T, None, None]) -> Generator[T, None, None]:
+def prefetch(chunks: Generator[T, None, None]) -> Generator[T, None, None]:
     """The same pieces, each of them made in a thread while the one before is in use.
 
     There is one piece in use and one that waits or is being made, never a third.
     """
-    with closing(pieces), ThreadPoolExecutor(1, thread_name_prefix="coterie-reads") as reader:
-        waiting = reader.submit(next, pieces, None)
-        while (piece := waiting.result()) is not None:
-            waiting = reader.submit(next, pieces, None)
-            yield piece
+    with closing(chunks), ThreadPoolExecutor(1, thread_name_prefix="coterie-reads") as reader:
+        waiting = reader.submit(next, chunks, None)
+        while (chunk := waiting.result()) is not None:
+            waiting = reader.submit(next, chunks, None)
+            yield chunk
