@@ -32,9 +32,9 @@ from coterie import (
     stability,
     tolerance_path,
 )
-from coterie._data.engines._block_offsets import measured, places_of
-from coterie._data.engines._folds import Contiguous, Stratified, fold_rule
-from coterie._data.engines._sizes import ENOUGH_ROWS, joined_blocks
+from coterie._data.engines._block_offsets import block_offsets, measure_block
+from coterie._data.engines._folds import ContiguousFolds, StratifiedFolds, fold_rule
+from coterie._data.engines._sizes import TASK_ROWS, group_blocks
 from coterie.datasets import make_groups
 
 NAMES = [f"c{place}" for place in range(9)]
@@ -202,15 +202,15 @@ def test_folds_are_those_of_scikit_learn(blocks, n_folds, seed, is_weighted):
     rng = np.random.default_rng(seed)
     labels = [np.array(block, dtype=object) for block in [*blocks, list("abc" * 5)]]
     weights = [rng.integers(0 if is_weighted else 1, 2, len(block)) for block in labels]
-    looks = [measured(each, times, None, "0") for each, times in zip(labels, weights)]
-    *places, end = places_of(looks)
+    looks = [measure_block(each, times, None, "0") for each, times in zip(labels, weights)]
+    *places, end = block_offsets(looks)
     kept = np.concatenate(weights) > 0
     every = np.concatenate(labels)[kept]
     if len(every) < n_folds or np.unique(every, return_counts=True)[1].max() < n_folds:
         return
     for kind, splitter, stratified in (
-        (Contiguous, KFold(n_folds), False),
-        (Stratified, StratifiedKFold(n_folds), True),
+        (ContiguousFolds, KFold(n_folds), False),
+        (StratifiedFolds, StratifiedKFold(n_folds), True),
     ):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The least populated class")
@@ -249,13 +249,13 @@ def test_sums_do_not_depend_on_who_computes_them(columns, scheduler):
 
 
 def test_small_blocks_are_counted_together_and_large_ones_alone():
-    joined = joined_blocks([100] * 100, 100, n_features=400)
+    joined = group_blocks([100] * 100, 100, n_features=400)
     assert [len(some) for some in joined] == [40, 40, 20]
-    assert joined_blocks([10**6, 10**6], 2, 400) == [range(1), range(1, 2)]
-    assert joined_blocks([0, 0, ENOUGH_ROWS + 1, 0], 4, 400) == [range(3), range(3, 4)]
-    assert joined_blocks(None, 2, 400) == [range(1), range(1, 2)]
+    assert group_blocks([10**6, 10**6], 2, 400) == [range(1), range(1, 2)]
+    assert group_blocks([0, 0, TASK_ROWS + 1, 0], 4, 400) == [range(3), range(3, 4)]
+    assert group_blocks(None, 2, 400) == [range(1), range(1, 2)]
     # Narrow tables need more rows to be worth a task.
-    assert len(joined_blocks([10_000] * 10, 10, n_features=4)) == 1
+    assert len(group_blocks([10_000] * 10, 10, n_features=4)) == 1
 
 
 class Looked:
@@ -343,7 +343,7 @@ def test_a_folder_of_parquet_keeps_its_partitions(columns, tmp_path):
 def test_blocks_that_are_large_are_counted_piece_by_piece(columns, monkeypatch, n_columns):
     X, y = columns
     target = np.column_stack([y, -y])[:, :n_columns].squeeze()
-    monkeypatch.setattr("coterie._data.engines._count_blocks.AT_A_TIME", 8 * len(NAMES) * 64)
+    monkeypatch.setattr("coterie._data.engines._count_blocks.BYTES_PER_UPDATE", 8 * len(NAMES) * 64)
     expected = NonLinCFA(0.01).fit(X, target)
     assert_same(NonLinCFA(0.01).fit(cut(X, (1500,)), target), expected, X)
     assert_same(NonLinCFA(0.01).fit(*as_frame(X, target, None)), expected, X)
@@ -354,7 +354,7 @@ def test_a_fault_is_told_with_its_row_of_all(columns, monkeypatch, lengths):
     """However blocks are cut, and large ones once more."""
     X, y = columns[0].copy(), columns[1].copy()
     X[1234, 2] = np.nan
-    monkeypatch.setattr("coterie._data.engines._count_blocks.AT_A_TIME", 8 * len(NAMES) * 64)
+    monkeypatch.setattr("coterie._data.engines._count_blocks.BYTES_PER_UPDATE", 8 * len(NAMES) * 64)
     says = f"^X has NaN in column 2 of chunk {len(lengths) - 1}, row 1,234 of X\\."
     lazy = da.from_array(X, chunks=(lengths, 3))
     for folds in (None, 5):
@@ -384,12 +384,12 @@ def test_chunks_along_columns_are_joined_for_no_more_rows_than_dask_finds_right(
     values = np.zeros((8000, 100))
     values[:, 0] = np.arange(8000)
     with dask.config.set({"array.chunk-size": "1MiB"}):
-        from coterie._data.engines._dask_tables import whole_rows
+        from coterie._data.engines._dask_tables import rechunk_columns
 
-        tall = whole_rows(da.from_array(values, chunks=(8000, 10)))
+        tall = rechunk_columns(da.from_array(values, chunks=(8000, 10)))
         assert tall.numblocks[1] == 1
         assert max(tall.chunks[0]) * 100 * 8 <= 2**20
-        small = whole_rows(da.from_array(values, chunks=(100, 10)))
+        small = rechunk_columns(da.from_array(values, chunks=(100, 10)))
         assert small.chunks[0] == (100,) * 80
 
 

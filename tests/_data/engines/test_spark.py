@@ -12,8 +12,8 @@ from sklearn.model_selection import KFold, PredefinedSplit
 
 from coterie import GenLinCFA, LinCFA, Moments, MutualCFA, NonLinCFA, moments_from
 from coterie._data.engines import Counting, _spark, engine_of
-from coterie._data.engines._spark_columns import quoted
-from coterie._data.engines._spark_transform import balanced
+from coterie._data.engines._spark_columns import quote
+from coterie._data.engines._spark_transform import balanced_sum
 from coterie.datasets import make_groups
 
 pyspark = pytest.importorskip("pyspark", reason="Spark is not installed.")
@@ -105,7 +105,7 @@ def assert_same_decisions(one, other):
 )
 def test_every_decision_is_that_of_all_rows_in_memory(frame, reducer, target):
     beside = [target] if isinstance(target, str) else target
-    frame = frame.select(*map(quoted, [*NAMES, *beside]))
+    frame = frame.select(*map(quote, [*NAMES, *beside]))
     rows = frame.toPandas()
     in_memory = clone(reducer).fit(rows[NAMES], rows[target])
     reducer.fit(frame, target)
@@ -155,7 +155,7 @@ def test_partitions_may_be_many_and_some_empty(spark, table):
 
 def test_large_moments_are_added_by_executors_and_come_part_by_part(frame, table, monkeypatch):
     expected = NonLinCFA(0.01).fit(table[NAMES], table["y"])
-    monkeypatch.setattr(_spark, "AT_ONCE", 2**14)
+    monkeypatch.setattr(_spark, "MAX_DRIVER_BYTES", 2**14)
     moments = moments_from(frame, target="y", columns=NAMES, folds=5)
     assert_same_decisions(NonLinCFA(0.01).fit_moments(moments), expected)
 
@@ -189,7 +189,7 @@ def test_single_precision_stays_single_on_the_way(frame, table):
 def test_aggregates_stand_behind_the_columns_that_are_no_features(frame, table):
     reducer = NonLinCFA(scale=True, signs=True).fit(table[NAMES], table["y"])
     # Columns are found by name, in any order.
-    reduced = reducer.transform(frame.select(*map(quoted, sorted(table.columns))))
+    reduced = reducer.transform(frame.select(*map(quote, sorted(table.columns))))
     kept = sorted({*table.columns} - {*NAMES})
     assert reduced.columns == [*kept, *reducer.get_feature_names_out()]
     rows = reduced.toPandas()
@@ -225,7 +225,7 @@ class Nested:
 
 
 def test_sums_are_nested_as_little_as_possible():
-    total = balanced([Nested() for _ in range(5000)])
+    total = balanced_sum([Nested() for _ in range(5000)])
     assert (total.count, total.depth) == (5000, 13)
 
 
@@ -295,7 +295,7 @@ def test_a_reducer_without_names_takes_a_vector_or_columns_in_order(frame, table
 def test_a_frame_that_is_cut_otherwise_at_the_second_look_is_counted_again(
     spark, table, monkeypatch
 ):
-    job = _spark._job
+    job = _spark._make_job
     settings = {
         "spark.sql.shuffle.partitions": "12",
         "spark.sql.adaptive.advisoryPartitionSizeInBytes": "30000",
@@ -305,7 +305,7 @@ def test_a_frame_that_is_cut_otherwise_at_the_second_look_is_counted_again(
     for name, value in settings.items():
         spark.conf.set(name, value)
     rounds = []
-    monkeypatch.setattr(_spark, "_job", lambda *given: rounds.append(0) or job(*given))
+    monkeypatch.setattr(_spark, "_make_job", lambda *given: rounds.append(0) or job(*given))
     moved = spark.createDataFrame(table).repartition("id")
     moments = moments_from(moved, target="y", columns=NAMES, folds=5)
     assert len(rounds) == 2

@@ -13,7 +13,7 @@ from coterie._data.moments import MAX_N_ROWS, RowLocation, TargetColumn, read_we
 
 
 @dataclass(frozen=True)
-class Measured:
+class BlockSize:
     """How long a block of rows is.
 
     Parameters
@@ -28,22 +28,22 @@ class Measured:
     """
 
     n_rows: int
-    n_kept: int
+    n_counted: int
     count: float
     labels: Mapping[str, int]
 
 
-def measured(labels: Any, weights: Any, rows: Any, which: str) -> Measured:
+def measure_block(labels: Any, weights: Any, rows: Any, which: str) -> BlockSize:
     """How long a block is, by its labels, its weights or anything else, whichever is there."""
     some = next(each for each in (labels, weights, rows) if each is not None)
     n_rows = some.shape[0]
     known = read_weights(weights, n_rows, RowLocation(which))
-    n_kept = n_rows if known is None else int(np.count_nonzero(known))
+    n_counted = n_rows if known is None else int(np.count_nonzero(known))
     count = float(n_rows if known is None else known.sum())
-    return Measured(n_rows, n_kept, count, _counted_labels(labels, known))
+    return BlockSize(n_rows, n_counted, count, _label_counts(labels, known))
 
 
-def _counted_labels(labels: Any, weights: Any) -> Mapping[str, int]:
+def _label_counts(labels: Any, weights: Any) -> Mapping[str, int]:
     """How many rows have each label, in the order of their first rows; none for numbers."""
     if labels is None:
         return {}
@@ -61,7 +61,7 @@ def check_labels(labels: Mapping[str, int]) -> None:
 
 
 @dataclass(frozen=True)
-class Place:
+class BlockOffset:
     """Where a block of rows begins, as far as that is known.
 
     Parameters
@@ -78,8 +78,8 @@ class Place:
 
     number: int
     n_rows: int | None = None
-    before: int = 0
-    kept: int = 0
+    n_rows_before: int = 0
+    n_counted_before: int = 0
     count: float = 0.0
     labels: Mapping[str, int] = field(default_factory=dict)
 
@@ -88,20 +88,35 @@ class Place:
         # Blocks may have been cut anew, so that their numbers tell little.
         is_known = self.n_rows is not None
         return (
-            RowLocation(name, self.before, files=(("X", MAX_N_ROWS),))
+            RowLocation(name, self.n_rows_before, files=(("X", MAX_N_ROWS),))
             if is_known
             else RowLocation(name)
         )
 
 
-def places_of(blocks: Iterable[Measured]) -> list[Place]:
+def block_offsets(blocks: Iterable[BlockSize]) -> list[BlockOffset]:
     """Where each block begins, and last where one more would."""
-    places = [Place(0)]
+    offsets = [BlockOffset(0)]
     for number, block in enumerate(blocks):
-        here = places.pop()
-        places.append(Place(number, block.n_rows, here.before, here.kept, here.count, here.labels))
-        labels = Counter(here.labels)
+        offset = offsets.pop()
+        offsets.append(
+            BlockOffset(
+                number,
+                block.n_rows,
+                offset.n_rows_before,
+                offset.n_counted_before,
+                offset.count,
+                offset.labels,
+            )
+        )
+        labels = Counter(offset.labels)
         labels.update(block.labels)
-        after = (here.before + block.n_rows, here.kept + block.n_kept, here.count + block.count)
-        places.append(Place(number + 1, None, *after, labels if block.labels else here.labels))
-    return places
+        after = (
+            offset.n_rows_before + block.n_rows,
+            offset.n_counted_before + block.n_counted,
+            offset.count + block.count,
+        )
+        offsets.append(
+            BlockOffset(number + 1, None, *after, labels if block.labels else offset.labels)
+        )
+    return offsets

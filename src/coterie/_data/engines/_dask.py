@@ -13,14 +13,19 @@ import dask
 from dask.delayed import Delayed
 
 from coterie._core.threads import at_most
-from coterie._data.engines._block_offsets import Measured, Place, measured, places_of
-from coterie._data.engines._count_blocks import Count, Shared, added
-from coterie._data.engines._dask_blocks import computed, side_by_side
-from coterie._data.engines._dask_tables import Table, opened
-from coterie._data.engines._dask_transform import transformed
+from coterie._data.engines._block_offsets import (
+    BlockOffset,
+    BlockSize,
+    block_offsets,
+    measure_block,
+)
+from coterie._data.engines._count_blocks import CountBlocks, CountOptions, add_moments
+from coterie._data.engines._dask_blocks import compute_blocks, zip_blocks
+from coterie._data.engines._dask_tables import DaskTable, open_table
+from coterie._data.engines._dask_transform import transform_dask
 from coterie._data.engines._engine import Carried, Counting
 from coterie._data.engines._folds import fold_rule
-from coterie._data.engines._sizes import check_bytes, joined_blocks
+from coterie._data.engines._sizes import check_memory, group_blocks
 from coterie._data.moments import Moments
 
 # So many moments are added by one task, as Dask's own sums do it for arrays.
@@ -36,20 +41,20 @@ class DaskEngine:
         Before it, where the lengths of blocks or the weights in them must be known, these are
         computed.
         """
-        table = opened(X, counting)
-        check_bytes(table.n_features, _n_folds(counting), counting.memory)
-        with table.columns_told():
-            places, end = _placed(table, counting)
+        table = open_table(X, counting)
+        check_memory(table.n_features, _n_folds(counting), counting.memory)
+        with table.name_missing_columns():
+            offsets, end = _find_offsets(table, counting)
             rule = None if end is None else fold_rule(counting.folds, counting.stratified, end)
             expected = end.count if end is not None and counting.spread else None
-            total = _total(table, places, Shared(table.reading, rule, expected))
+            total = _sum_moments(table, offsets, CountOptions(table.reader, rule, expected))
         if not total.n_samples_:
             raise ValueError("X has no rows that count.")
         return total
 
     def transformed(self, X: Any, carried: Carried) -> Any:
         """The aggregates of all rows, block by block, when they are asked for."""
-        return transformed(X, carried)
+        return transform_dask(X, carried)
 
 
 ENGINE = DaskEngine()
@@ -59,69 +64,73 @@ def _n_folds(counting: Counting) -> int:
     return int(counting.folds) if isinstance(counting.folds, Integral) else 1
 
 
-def _placed(table: Table, counting: Counting) -> tuple[list[Place], Place | None]:
+def _find_offsets(
+    table: DaskTable, counting: Counting
+) -> tuple[list[BlockOffset], BlockOffset | None]:
     """Where each block begins, and where they end; the latter None where nobody must know."""
     by_number = callable(counting.folds) or isinstance(counting.folds, Integral)
     if not counting.spread and not by_number:
         if table.lengths is None:
-            return [Place(number) for number in range(table.n_blocks)], None
+            return [BlockOffset(number) for number in range(table.n_blocks)], None
         starts = [0, *accumulate(table.lengths)]
         pairs = zip(table.lengths, starts[:-1], strict=True)
-        return [Place(number, *pair) for number, pair in enumerate(pairs)], None
+        return [BlockOffset(number, *pair) for number, pair in enumerate(pairs)], None
     labels = counting.stratified and by_number and table.may_have_labels
-    *places, end = places_of(_measured(table, labels=labels))
+    *offsets, end = block_offsets(_measure_blocks(table, labels=labels))
     if end.count == 0:
         raise ValueError("X has no rows that count.")
-    return places, end
+    return offsets, end
 
 
-def _measured(table: Table, *, labels: bool) -> Sequence[Measured]:
+def _measure_blocks(table: DaskTable, *, labels: bool) -> Sequence[BlockSize]:
     """How long each block is: known, or found by one look at as few columns as will do."""
     weights, targets = table.all_weights, table.targets if labels else None
     if weights is None and targets is None and table.lengths is not None:
-        return [Measured(length, length, float(length), {}) for length in table.lengths]
-    rows = table.cheapest if weights is None and targets is None else None
-    blocks = side_by_side([targets, weights, rows], table.n_blocks)
-    words = [f"{table.reading.word} {number}" for number in range(table.n_blocks)]
-    return computed(_look, blocks, words)
+        return [BlockSize(length, length, float(length), {}) for length in table.lengths]
+    rows = table.cheapest_to_count if weights is None and targets is None else None
+    blocks = zip_blocks([targets, weights, rows], table.n_blocks)
+    words = [f"{table.reader.block_word} {number}" for number in range(table.n_blocks)]
+    return compute_blocks(_measure, blocks, words)
 
 
-def _look(block: Sequence[Any], which: str) -> Measured:
+def _measure(block: Sequence[Any], which: str) -> BlockSize:
     labels, weights, rows = block
-    return measured(labels, weights, rows, which)
+    return measure_block(labels, weights, rows, which)
 
 
-def _total(table: Table, places: Sequence[Place], shared: Shared) -> Moments:
+def _sum_moments(
+    table: DaskTable, offsets: Sequence[BlockOffset], options: CountOptions
+) -> Moments:
     """The moments of all blocks, computed."""
-    lengths = [place.n_rows for place in places]
+    lengths = [offset.n_rows for offset in offsets]
     known = None if None in lengths else [length or 0 for length in lengths]
     blocks, token = table.blocks(), uuid4().hex
     # What all need has a key, so that it goes to each worker once.
-    common = f"what-to-count-{token}"
-    graph = {**blocks.graph, common: shared}
-    parts = []
-    for number, some in enumerate(joined_blocks(known, table.n_blocks, table.n_features)):
-        key, count = (f"count-rows-{token}", number), Count([places[n] for n in some])
-        graph[key] = (count, [blocks.keys[n] for n in some], common)
-        parts.append(key)
-    total = Delayed(_added_as_tree(graph, parts, token), graph)
-    with _threads_to_spare(len(parts)):
+    options_key = f"what-to-count-{token}"
+    graph = {**blocks.graph, options_key: options}
+    keys = []
+    for number, some in enumerate(group_blocks(known, table.n_blocks, table.n_features)):
+        key, count = (f"count-rows-{token}", number), CountBlocks([offsets[n] for n in some])
+        graph[key] = (count, [blocks.keys[n] for n in some], options_key)
+        keys.append(key)
+    total = Delayed(_add_as_tree(graph, keys, token), graph)
+    with _share_threads(len(keys)):
         return total.compute()
 
 
-def _added_as_tree(graph: dict[Any, Any], parts: list[Any], token: str) -> Any:
+def _add_as_tree(graph: dict[Any, Any], keys: list[Any], token: str) -> Any:
     """The key of the sum of all parts, for which neighbours are added first."""
     level = 0
-    while len(parts) > 1:
-        some = [parts[start : start + SPLIT_EVERY] for start in range(0, len(parts), SPLIT_EVERY)]
-        parts = [(f"add-moments-{token}", level, number) for number in range(len(some))]
-        graph.update({key: (added, each) for key, each in zip(parts, some, strict=True)})
+    while len(keys) > 1:
+        some = [keys[start : start + SPLIT_EVERY] for start in range(0, len(keys), SPLIT_EVERY)]
+        keys = [(f"add-moments-{token}", level, number) for number in range(len(some))]
+        graph.update({key: (add_moments, each) for key, each in zip(keys, some, strict=True)})
         level += 1
-    return parts[0]
+    return keys[0]
 
 
 @contextmanager
-def _threads_to_spare(n_tasks: int) -> Iterator[None]:
+def _share_threads(n_tasks: int) -> Iterator[None]:
     """On Dask's threads, leave BLAS as many threads as there are cores for each."""
     from dask import threaded
     from dask.base import get_scheduler

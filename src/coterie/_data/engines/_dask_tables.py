@@ -14,24 +14,24 @@ from dask import array
 from dask.utils import parse_bytes
 from sklearn.utils.validation import _get_feature_names
 
-from coterie._data.engines._count_blocks import Reading
+from coterie._data.engines._count_blocks import BlockReader
 from coterie._data.engines._dask_blocks import (
     Blocks,
-    computed,
-    is_array,
+    compute_blocks,
     is_dask,
-    is_frame,
+    is_dask_array,
+    is_dask_frame,
     known_lengths,
     n_blocks_of,
-    packed_arrays,
-    side_by_side,
+    zip_array_blocks,
+    zip_blocks,
 )
 from coterie._data.engines._engine import Counting
 from coterie._data.validation import check_table, counted
 
 
 @dataclass(frozen=True)
-class Table:
+class DaskTable:
     """A table of Dask, and beside it targets, weights and folds, in as many blocks of rows.
 
     Parameters
@@ -50,7 +50,7 @@ class Table:
     y: Any
     weights: Any
     folds: Any
-    reading: Reading
+    reader: BlockReader
     n_features: int
     lengths: Sequence[int] | None
 
@@ -61,39 +61,39 @@ class Table:
 
     def blocks(self) -> Blocks:
         """Each block, and what lies beside it."""
-        parts = (self.X, self.y, self.weights, self.folds)
-        if all(each is None or is_array(each) for each in parts):
-            return packed_arrays(*parts)
-        return side_by_side(parts, self.n_blocks)
+        collections = (self.X, self.y, self.weights, self.folds)
+        if all(each is None or is_dask_array(each) for each in collections):
+            return zip_array_blocks(*collections)
+        return zip_blocks(collections, self.n_blocks)
 
     @contextmanager
-    def columns_told(self) -> Iterator[None]:
+    def name_missing_columns(self) -> Iterator[None]:
         """Where Dask itself misses a column in a partition, say which."""
         try:
             yield
         except KeyError as error:
-            wanted = [*(self.reading.features or ()), *self.reading.beside]
+            wanted = [*(self.reader.features or ()), *self.reader.other_columns]
             missing = [name for name in wanted if repr(name) in str(error)]
             if not missing:
                 raise
-            told = counted("column", missing, most=3)
-            raise ValueError(f"X has no {told} in one of its partitions.") from error
+            names = counted("column", missing, most=3)
+            raise ValueError(f"X has no {names} in one of its partitions.") from error
 
     @property
-    def cheapest(self) -> Any:
+    def cheapest_to_count(self) -> Any:
         """As little as tells how many rows each block has."""
-        return _cheapest(self.X, self.targets)
+        return _cheapest_to_count(self.X, self.targets)
 
     @property
     def all_weights(self) -> Any:
         """The weights, wherever they are; None if there are none."""
-        name = self.reading.weights
+        name = self.reader.weights
         return self.weights if name is None else self.X[name]
 
     @property
     def targets(self) -> Any:
         """The targets, wherever they are."""
-        names = self.reading.targets
+        names = self.reader.targets
         if names is None:
             return self.y
         return self.X[names[0]] if len(names) == 1 else self.X[names]
@@ -108,17 +108,17 @@ class Table:
         return any(getattr(dtype, "kind", "O") not in "biuf" for dtype in dtypes)
 
 
-def opened(X: Any, counting: Counting) -> Table:
+def open_table(X: Any, counting: Counting) -> DaskTable:
     """A table and what is counted beside it, in the same blocks."""
     if counting.y is None:
         raise ValueError("y is missing: which columns may be merged depends on a target.")
-    check_kind(X)
-    return _opened_array(X, counting) if is_array(X) else _opened_frame(X, counting)
+    check_dask_type(X)
+    return _table_from_array(X, counting) if is_dask_array(X) else _table_from_frame(X, counting)
 
 
-def check_kind(X: Any) -> None:
+def check_dask_type(X: Any) -> None:
     """Raise where X is no table of Dask."""
-    if not is_array(X) and not is_frame(X):
+    if not is_dask_array(X) and not is_dask_frame(X):
         kind = type(X)
         raise TypeError(
             "X must be an array or a data frame of Dask, got "
@@ -126,44 +126,44 @@ def check_kind(X: Any) -> None:
         )
 
 
-def _opened_array(X: Any, counting: Counting) -> Table:
-    X = whole_rows(X)
+def _table_from_array(X: Any, counting: Counting) -> DaskTable:
+    X = rechunk_columns(X)
     for what in ("y", "weights", "folds", "columns"):
         given = getattr(counting, what)
         if isinstance(given, str) or (what == "columns" and given is not None):
             raise ValueError(f"X is an array, which has no names of columns, and {what} names one.")
-    reading = Reading("chunk", names=counting.names)
-    return _beside(X, reading, X.shape[1], counting.y, counting.weights, counting.folds)
+    reader = BlockReader("chunk", names=counting.names)
+    return _align_blocks(X, reader, X.shape[1], counting.y, counting.weights, counting.folds)
 
 
-def _opened_frame(X: Any, counting: Counting) -> Table:
-    named = [_name_or_given(each) for each in (counting.y, counting.weights, counting.folds)]
+def _table_from_frame(X: Any, counting: Counting) -> DaskTable:
+    named = [_name_or_array(each) for each in (counting.y, counting.weights, counting.folds)]
     (targets, y), (weights, w), (folds, f) = named
-    reading = Reading("partition", [], None, _listed(targets), weights, folds)
-    check_columns(X, [*reading.beside, *(counting.columns or ())])
-    others = [name for name in X.columns if name not in {*reading.beside}]
+    reader = BlockReader("partition", [], None, _as_list(targets), weights, folds)
+    check_columns(X, [*reader.other_columns, *(counting.columns or ())])
+    others = [name for name in X.columns if name not in {*reader.other_columns}]
     features = others if counting.columns is None else list(counting.columns)
-    wanted = [*features, *reading.beside]
+    wanted = [*features, *reader.other_columns]
     if {*wanted} != {*X.columns}:
         X = X[wanted]
     # Of a table without rows, names and types can be checked at once.
     meta = X._meta[features]
     check_table(meta)
     names = _get_feature_names(meta)
-    reading = replace(reading, features=features, names=None if names is None else list(names))
-    return _beside(X, reading, len(features), y, w, f)
+    reader = replace(reader, features=features, names=None if names is None else list(names))
+    return _align_blocks(X, reader, len(features), y, w, f)
 
 
-def _name_or_given(given: Any) -> tuple[Any, Any]:
+def _name_or_array(given: Any) -> tuple[Any, Any]:
     """Names of columns, or what is no name."""
-    return (given, None) if names_columns(given) else (None, given)
+    return (given, None) if is_column_names(given) else (None, given)
 
 
-def _listed(names: Any) -> list[Any] | None:
+def _as_list(names: Any) -> list[Any] | None:
     return [names] if isinstance(names, str) else None if names is None else list(names)
 
 
-def names_columns(given: Any) -> bool:
+def is_column_names(given: Any) -> bool:
     """Whether something is the name of a column, or a list of names."""
     if isinstance(given, str):
         return True
@@ -179,7 +179,7 @@ def check_columns(X: Any, names: Iterable[Any]) -> None:
         raise ValueError(f"X has no {counted('column', missing, most=3)}.")
 
 
-def whole_rows(X: Any) -> Any:
+def rechunk_columns(X: Any) -> Any:
     """An array with all columns in each block, of a size that Dask finds right."""
     if X.ndim != 2:
         raise ValueError(f"X must have 2 dimensions, got shape {X.shape}.")
@@ -195,25 +195,29 @@ def whole_rows(X: Any) -> Any:
     return X.rechunk({0: "auto", 1: -1} if is_large else {1: -1})
 
 
-def _beside(X: Any, reading: Reading, n_features: int, y: Any, weights: Any, folds: Any) -> Table:
+def _align_blocks(
+    X: Any, reader: BlockReader, n_features: int, y: Any, weights: Any, folds: Any
+) -> DaskTable:
     """A table, and what lies beside it cut into the same blocks."""
     is_rule = callable(folds) or isinstance(folds, Integral)
-    beside = {"y": y, "sample_weight": weights, "folds": None if is_rule else folds}
-    given = {name: _without_labels(each) for name, each in beside.items()}
+    arrays = {"y": y, "sample_weight": weights, "folds": None if is_rule else folds}
+    given = {name: _unwrap_xarray(each) for name, each in arrays.items()}
     lengths = known_lengths(X)
-    if lengths is None and any(_is_cut_by_rows(each) for each in given.values()):
-        lengths = computed(_n_rows, side_by_side([_cheapest(X, given["y"])], n_blocks_of(X)))
-    y, weights, folds = (_cut_like(X, lengths, name, each) for name, each in given.items())
-    return Table(X, y, weights, folds, reading, n_features, lengths)
+    if lengths is None and any(_needs_lengths(each) for each in given.values()):
+        lengths = compute_blocks(
+            _n_rows, zip_blocks([_cheapest_to_count(X, given["y"])], n_blocks_of(X))
+        )
+    y, weights, folds = (_chunk_like(X, lengths, name, each) for name, each in given.items())
+    return DaskTable(X, y, weights, folds, reader, n_features, lengths)
 
 
-def _without_labels(given: Any) -> Any:
+def _unwrap_xarray(given: Any) -> Any:
     """The array in a field of xarray; anything else as it is."""
     is_field = type(given).__module__.partition(".")[0] == "xarray"
     return given.data if is_field else given
 
 
-def _is_cut_by_rows(given: Any) -> bool:
+def _needs_lengths(given: Any) -> bool:
     """Whether the lengths of blocks must be known to cut something into these."""
     return given is not None and (not is_dask(given) or known_lengths(given) is not None)
 
@@ -222,22 +226,22 @@ def _n_rows(block: Sequence[Any]) -> int:
     return int(block[0].shape[0])
 
 
-def _cut_like(X: Any, lengths: list[int] | None, name: str, given: Any) -> Any:
+def _chunk_like(X: Any, lengths: list[int] | None, name: str, given: Any) -> Any:
     """Something with one entry for each row, in the blocks of X."""
     if given is None:
         return None
-    if lengths is not None and _is_cut_by_rows(given):
-        return _cut_by_rows(lengths, name, given)
+    if lengths is not None and _needs_lengths(given):
+        return _rechunk_rows(lengths, name, given)
     if n_blocks_of(given) != n_blocks_of(X):
         raise ValueError(
             f"X has {n_blocks_of(X)} blocks of rows, and {name} has {n_blocks_of(given)}: cut both "
             "into the same rows, tell their lengths, as to_dask_array(lengths=True) does, or let "
             f"{name} be a column of X."
         )
-    return given.rechunk({1: -1}) if is_array(given) and given.ndim == 2 else given
+    return given.rechunk({1: -1}) if is_dask_array(given) and given.ndim == 2 else given
 
 
-def _cut_by_rows(lengths: list[int], name: str, given: Any) -> Any:
+def _rechunk_rows(lengths: list[int], name: str, given: Any) -> Any:
     values: Any = given if is_dask(given) else np.asarray(given)
     if values.ndim not in (1, 2):
         raise ValueError(f"{name} must have 1 or 2 dimensions, got shape {values.shape}.")
@@ -249,9 +253,9 @@ def _cut_by_rows(lengths: list[int], name: str, given: Any) -> Any:
     return array.from_array(values, chunks=chunks, name=False)
 
 
-def _cheapest(X: Any, y: Any) -> Any:
+def _cheapest_to_count(X: Any, y: Any) -> Any:
     """As little as tells how many rows each block has."""
-    if is_frame(X) and (not is_dask(y) or known_lengths(y) is not None):
+    if is_dask_frame(X) and (not is_dask(y) or known_lengths(y) is not None):
         return X[X.columns[0]]
     # As long as X, or it will be told.
     return y if is_dask(y) and n_blocks_of(y) == n_blocks_of(X) else X

@@ -9,52 +9,56 @@ from typing import Any
 import numpy as np
 from dask.delayed import Delayed, delayed
 
-from coterie._data.engines._dask_blocks import is_array
-from coterie._data.engines._dask_tables import check_columns, check_kind, whole_rows
+from coterie._data.engines._dask_blocks import is_dask_array
+from coterie._data.engines._dask_tables import check_columns, check_dask_type, rechunk_columns
 from coterie._data.engines._engine import Carried
 from coterie._data.validation import counted
 
 
-def transformed(X: Any, carried: Carried) -> Any:
+def transform_dask(X: Any, carried: Carried) -> Any:
     """The aggregates of an array as an array, and those of a frame as a frame."""
-    check_kind(X)
-    return _array(whole_rows(X), carried) if is_array(X) else _frame(X, carried)
-
-
-def _array(X: Any, carried: Carried) -> Any:
-    _check_number(X.shape[1], carried)
-    work = Work.of(carried, [X.dtype])
-    return X.map_blocks(
-        _of_array,
-        _once(work),
-        token="aggregates",
-        dtype=work.dtype,
-        chunks=(X.chunks[0], (len(carried.names_out),)),
-        meta=np.empty((0, 0), dtype=work.dtype),
+    check_dask_type(X)
+    return (
+        _transform_array(rechunk_columns(X), carried)
+        if is_dask_array(X)
+        else _transform_frame(X, carried)
     )
 
 
-def _frame(X: Any, carried: Carried) -> Any:
+def _transform_array(X: Any, carried: Carried) -> Any:
+    _check_n_columns(X.shape[1], carried)
+    transform = BlockTransform.of(carried, [X.dtype])
+    return X.map_blocks(
+        _apply_to_array,
+        _send_once(transform),
+        token="aggregates",
+        dtype=transform.dtype,
+        chunks=(X.chunks[0], (len(carried.names_out),)),
+        meta=np.empty((0, 0), dtype=transform.dtype),
+    )
+
+
+def _transform_frame(X: Any, carried: Carried) -> Any:
     names = carried.names_in
     if names is None:
-        _check_number(len(X.columns), carried)
+        _check_n_columns(len(X.columns), carried)
         names = list(X.columns)
     check_columns(X, names)
     X = X if list(X.columns) == names else X[names]
-    work = Work.of(carried, list(X.dtypes))
-    nothing = np.empty((0, len(carried.names_out)), dtype=work.dtype)
-    meta = work.as_frame(nothing, X._meta.index)
+    transform = BlockTransform.of(carried, list(X.dtypes))
+    no_rows = np.empty((0, len(carried.names_out)), dtype=transform.dtype)
+    meta = transform.as_frame(no_rows, X._meta.index)
     options = {"meta": meta, "enforce_metadata": False, "token": "aggregates"}
-    return X.map_partitions(_of_frame, _once(work), **options)
+    return X.map_partitions(_apply_to_frame, _send_once(transform), **options)
 
 
-def _check_number(n_columns: int, carried: Carried) -> None:
+def _check_n_columns(n_columns: int, carried: Carried) -> None:
     if n_columns != carried.n_in:
         raise ValueError(f"X has {n_columns} columns, and {carried.n_in} are expected.")
 
 
 @dataclass(frozen=True)
-class Work:
+class BlockTransform:
     """What is done to each block."""
 
     of_rows: Callable[[Any], Any]
@@ -63,7 +67,7 @@ class Work:
     dtype: np.dtype[Any]
 
     @classmethod
-    def of(cls, carried: Carried, dtypes: list[Any]) -> Work:
+    def of(cls, carried: Carried, dtypes: list[Any]) -> BlockTransform:
         """The work on columns of some types; aggregates are in double precision, or all single."""
         is_single = carried.keeps_single and all(dtype == np.float32 for dtype in dtypes)
         dtype = np.dtype(np.float32 if is_single else np.float64)
@@ -94,14 +98,14 @@ class Work:
         return pandas.DataFrame(values, index=index, columns=self.names_out)
 
 
-def _once(work: Work) -> Delayed:
+def _send_once(transform: BlockTransform) -> Delayed:
     """What goes to each worker once, whatever the number of blocks."""
-    return delayed(work, pure=True, traverse=False)
+    return delayed(transform, pure=True, traverse=False)
 
 
-def _of_array(rows: Any, work: Work) -> Any:
-    return work.values(rows)
+def _apply_to_array(rows: Any, transform: BlockTransform) -> Any:
+    return transform.values(rows)
 
 
-def _of_frame(frame: Any, work: Work) -> Any:
-    return work.of_frame(frame)
+def _apply_to_frame(frame: Any, transform: BlockTransform) -> Any:
+    return transform.of_frame(frame)

@@ -87,7 +87,7 @@ class Engine(Protocol):
 
 
 # The library that an object comes from, and the module here that serves it.
-SERVED = {
+ENGINE_MODULES = {
     "dask": "coterie._data.engines._dask",
     "dask_expr": "coterie._data.engines._dask",
     "pyspark": "coterie._data.engines._spark",
@@ -97,4 +97,4 @@ SERVED = {
 def engine_of(X: Any) -> Engine | None:
     """The engine that a table belongs to; None for tables in memory."""
     library = library_of(X)
-    return None if library is None else import_module(SERVED[library]).ENGINE
+    return None if library is None else import_module(ENGINE_MODULES[library]).ENGINE

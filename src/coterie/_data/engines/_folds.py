@@ -11,18 +11,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from coterie._core.values import BoolArray, IntArray
-from coterie._data.engines._block_offsets import Place, check_labels
+from coterie._data.engines._block_offsets import BlockOffset, check_labels
 
 
 class FoldRule(Protocol):
     """Knows the fold of each row by where its block begins."""
 
-    def of(self, place: Place, y: Any, counts: BoolArray) -> IntArray:
+    def of(self, offset: BlockOffset, y: Any, counts: BoolArray) -> IntArray:
         """The fold of each row of a block, of which some count."""
 
 
 @dataclass(frozen=True)
-class Contiguous:
+class ContiguousFolds:
     """Folds of rows that follow each other, those of weight 0 not counted, as ``KFold`` has them.
 
     Parameters
@@ -33,12 +33,12 @@ class Contiguous:
 
     ends: IntArray
 
-    def of(self, place: Place, y: Any, counts: BoolArray) -> IntArray:
-        return _fold_of(self.ends, place.kept + np.cumsum(counts) - counts)
+    def of(self, offset: BlockOffset, y: Any, counts: BoolArray) -> IntArray:
+        return _fold_of(self.ends, offset.n_counted_before + np.cumsum(counts) - counts)
 
 
 @dataclass(frozen=True)
-class Stratified:
+class StratifiedFolds:
     """Folds with about the same share of each label, as ``StratifiedKFold`` has them.
 
     Parameters
@@ -49,25 +49,25 @@ class Stratified:
 
     ends: Mapping[str, IntArray]
 
-    def of(self, place: Place, y: Any, counts: BoolArray) -> IntArray:
+    def of(self, offset: BlockOffset, y: Any, counts: BoolArray) -> IntArray:
         labels, folds = np.asarray(y).ravel(), np.zeros(len(counts), dtype=np.intp)
         for label, ends in self.ends.items():
             at = np.flatnonzero((labels == label) & counts)
-            folds[at] = _fold_of(ends, place.labels.get(label, 0) + np.arange(len(at)))
+            folds[at] = _fold_of(ends, offset.labels.get(label, 0) + np.arange(len(at)))
         return folds
 
 
 @dataclass(frozen=True)
-class ByNumber:
+class FunctionFolds:
     """Folds that somebody else tells apart by the numbers of rows, those of weight 0 included."""
 
     function: Callable[[IntArray], Any]
 
-    def of(self, place: Place, y: Any, counts: BoolArray) -> IntArray:
-        return np.asarray(self.function(place.before + np.arange(len(counts))))
+    def of(self, offset: BlockOffset, y: Any, counts: BoolArray) -> IntArray:
+        return np.asarray(self.function(offset.n_rows_before + np.arange(len(counts))))
 
 
-def fold_rule(folds: Any, stratified: bool, end: Place) -> FoldRule | None:
+def fold_rule(folds: Any, stratified: bool, end: BlockOffset) -> FoldRule | None:
     """The rule that a number of folds or a function stands for; None where there is none.
 
     Parameters
@@ -78,19 +78,20 @@ def fold_rule(folds: Any, stratified: bool, end: Place) -> FoldRule | None:
         Where the rows end.
     """
     if callable(folds):
-        return ByNumber(folds)
+        return FunctionFolds(folds)
     if not isinstance(folds, Integral):
         return None
     n_folds = int(folds)
-    if isinstance(folds, bool) or not 2 <= n_folds <= end.kept:
+    if isinstance(folds, bool) or not 2 <= n_folds <= end.n_counted_before:
         raise ValueError(
-            f"folds must be from 2 to the number of rows that count, {end.kept}, got {folds!r}."
+            f"folds must be from 2 to the number of rows that count, {end.n_counted_before}, "
+            f"got {folds!r}."
         )
     if stratified and end.labels:
         check_labels(end.labels)
-        return Stratified(_ends_by_label(n_folds, end.labels))
-    each, more = divmod(end.kept, n_folds)
-    return Contiguous(np.cumsum(each + (np.arange(n_folds) < more)))
+        return StratifiedFolds(_ends_by_label(n_folds, end.labels))
+    each, more = divmod(end.n_counted_before, n_folds)
+    return ContiguousFolds(np.cumsum(each + (np.arange(n_folds) < more)))
 
 
 def _ends_by_label(n_folds: int, labels: Mapping[str, int]) -> dict[str, IntArray]:
@@ -113,13 +114,13 @@ def _ends_by_label(n_folds: int, labels: Mapping[str, int]) -> dict[str, IntArra
         )
     ends, start = {}, 0
     for label, number in labels.items():
-        shares = _in_turn(start + number, n_folds) - _in_turn(start, n_folds)
+        shares = _round_robin_counts(start + number, n_folds) - _round_robin_counts(start, n_folds)
         ends[label] = np.cumsum(shares)
         start += number
     return ends
 
 
-def _in_turn(n_rows: int, n_folds: int) -> IntArray:
+def _round_robin_counts(n_rows: int, n_folds: int) -> IntArray:
     """How many of some rows each fold has, if they take one in turn."""
     return (n_rows - np.arange(n_folds) + n_folds - 1) // n_folds
 

@@ -9,14 +9,14 @@ from coterie._data.moments import format_bytes
 
 # Blocks are counted together until there are so many rows, and so many bytes: then adding up the
 # matrices of all pairs takes a small part of the time.
-ENOUGH_ROWS, ENOUGH_BYTES = 2**12, 2**23
+TASK_ROWS, TASK_BYTES = 2**12, 2**23
 
 
-def joined_blocks(lengths: Sequence[int] | None, n_blocks: int, n_features: int) -> list[range]:
+def group_blocks(lengths: Sequence[int] | None, n_blocks: int, n_features: int) -> list[range]:
     """Which blocks one task counts, small ones together; each by itself if lengths are unknown."""
     if lengths is None:
         return [range(number, number + 1) for number in range(n_blocks)]
-    enough = max(ENOUGH_ROWS, ENOUGH_BYTES // (8 * max(1, n_features)))
+    enough = max(TASK_ROWS, TASK_BYTES // (8 * max(1, n_features)))
     joined, start, n_rows = [], 0, 0
     for number, length in enumerate(lengths):
         if n_rows and n_rows + length > enough:
@@ -26,7 +26,7 @@ def joined_blocks(lengths: Sequence[int] | None, n_blocks: int, n_features: int)
     return [*joined, range(start, n_blocks)]
 
 
-def check_bytes(n_features: int, n_folds: int, memory: float | None) -> None:
+def check_memory(n_features: int, n_folds: int, memory: float | None) -> None:
     """Raise where moments would take more memory than they may."""
     needed = 8 * n_features * n_features * n_folds + 8 * n_features * ROWS
     if memory is not None and needed > memory:

@@ -12,46 +12,46 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie._core.values import FloatArray, IntArray
-from coterie._data.engines._spark_columns import names_by_place
+from coterie._data.engines._spark_columns import numbered_names
 from coterie._data.moments import Moments, NamedColumns, RowLocation
 from coterie._data.validation import counted
 
 # Bytes of rows that are counted at a time, and at most where there are many columns: a product
 # of few rows costs as much as one of many.
-BLOCK, LARGEST_BLOCK = 2**26, 2**28
-MOST_ROWS = 2**16
+SPARK_CHUNK_BYTES, SPARK_MAX_CHUNK_BYTES = 2**26, 2**28
+SPARK_MAX_CHUNK_ROWS = 2**16
 # Bytes of moments that travel in one row: executors may have little memory beside that of Python.
-PIECE = 2**22
+MOMENTS_CHUNK_BYTES = 2**22
 # Moments travel in pieces, by the number of the partition that they come from.
-PIECES = "part bigint, piece bigint, content binary"
-SHARES = "part bigint, n_rows bigint, n_counted bigint, weight double"
+MOMENTS_SCHEMA = "partition_id bigint, chunk bigint, content binary"
+SIZE_SCHEMA = "partition_id bigint, n_rows bigint, n_counted bigint, weight double"
 
 
 class UncountableError(ValueError):
     """One sentence for the user, which is found again in what Spark makes of it."""
 
 
-class Share(NamedTuple):
+class PartitionSize(NamedTuple):
     """The rows of one partition: all, those that count, and how often these count together."""
 
     n_rows: int = 0
     n_counted: int = 0
     weight: float = 0.0
 
-    def combine(self, other: Share) -> Share:
+    def combine(self, other: PartitionSize) -> PartitionSize:
         """Both together."""
         n_rows, n_counted = self.n_rows + other.n_rows, self.n_counted + other.n_counted
-        return Share(n_rows, n_counted, self.weight + other.weight)
+        return PartitionSize(n_rows, n_counted, self.weight + other.weight)
 
 
-Shares = dict[int, Share]
+PartitionSizes = dict[int, PartitionSize]
 
 
-def same_shares(one: Shares, other: Shares) -> bool:
+def same_sizes(one: PartitionSizes, other: PartitionSizes) -> bool:
     """Whether partitions have the same rows twice, as far as their numbers tell."""
     return one.keys() == other.keys() and all(
-        share[:2] == other[part][:2] and math.isclose(share.weight, other[part].weight)
-        for part, share in one.items()
+        size[:2] == other[partition][:2] and math.isclose(size.weight, other[partition].weight)
+        for partition, size in one.items()
     )
 
 
@@ -75,90 +75,93 @@ class Job:
     targets: list[str]
     names: list[str] | None
     vector: str | None
-    shares: Shares
-    edges: list[int] | None = None
+    sizes: PartitionSizes
+    fold_ends: list[int] | None = None
 
     @property
-    def total(self) -> Share:
+    def total(self) -> PartitionSize:
         """All rows."""
         return self.before(None)
 
-    def before(self, part: int | None) -> Share:
+    def before(self, partition: int | None) -> PartitionSize:
         """The rows of the partitions before one; all where it is None."""
-        share = Share()
-        for number in sorted(self.shares):
-            if part is None or number < part:
-                share = share.combine(self.shares[number])
-        return share
+        size = PartitionSize()
+        for number in sorted(self.sizes):
+            if partition is None or number < partition:
+                size = size.combine(self.sizes[number])
+        return size
 
 
-class Counted(NamedTuple):
+class PartitionMoments(NamedTuple):
     """Moments, and the rows of the partitions that they come from."""
 
-    shares: Shares
+    sizes: PartitionSizes
     moments: Moments
 
     def to_bytes(self) -> bytes:
         """Both as bytes: a line of JSON, then the moments."""
-        shares = json.dumps([(part, *share) for part, share in self.shares.items()])
-        return b"\n".join([shares.encode(), self.moments.to_bytes()])
+        sizes = json.dumps([(partition, *size) for partition, size in self.sizes.items()])
+        return b"\n".join([sizes.encode(), self.moments.to_bytes()])
 
     @classmethod
-    def from_bytes(cls, content: bytes) -> Counted:
+    def from_bytes(cls, content: bytes) -> PartitionMoments:
         """Both again."""
         end = content.index(b"\n")
-        shares = {part: Share(*share) for part, *share in json.loads(content[:end])}
-        return cls(shares, Moments.from_bytes(memoryview(content)[end + 1 :]))
+        sizes = {partition: PartitionSize(*size) for partition, *size in json.loads(content[:end])}
+        return cls(sizes, Moments.from_bytes(memoryview(content)[end + 1 :]))
 
 
-def count_shares(weights: str | None, batches: Iterable[Any]) -> Iterator[Any]:
+def count_partition_rows(weights: str | None, batches: Iterable[Any]) -> Iterator[Any]:
     """The number of rows of this partition, one row of SHARES, by weights of some name."""
     import pyarrow as pa
 
-    share = Share()
+    size = PartitionSize()
     for batch in batches:
-        share = share.combine(_share_of(batch.num_rows, _weights_in([batch], weights)))
-    if share.n_rows:
+        size = size.combine(_size_of(batch.num_rows, _read_weights([batch], weights)))
+    if size.n_rows:
         yield pa.record_batch(
-            {name: [value] for name, value in {"part": _part(), **share._asdict()}.items()}
+            {
+                name: [value]
+                for name, value in {"partition_id": _partition_id(), **size._asdict()}.items()
+            }
         )
 
 
-def count_rows(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
+def count_moments(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
     """The moments of this partition, in PIECES."""
-    part, share = _part(), Share()
-    before = job.before(part)
+    partition, size = _partition_id(), PartitionSize()
+    before = job.before(partition)
     moments = Moments(job.total.weight, n_before=before.weight)
-    for block in _blocks(batches):
-        rows = _rows_in(block, job, before.n_counted + share.n_counted)
+    for chunk in _chunk_batches(batches):
+        rows = _read_rows(chunk, job, before.n_counted + size.n_counted)
         try:
             # We cut the batches, so rows are numbered from the first one of the partition.
-            location = RowLocation(f"batch {moments.n_batches}", share.n_rows)
+            location = RowLocation(f"batch {moments.n_batches}", size.n_rows)
             moments.take(rows.features, rows.targets, rows.weights, rows.folds, location)
         except ValueError as error:
-            raise UncountableError(_told(rows, part, error)) from error
-        share = share.combine(_share_of(len(rows.features.values), rows.weights))
-    if share.n_rows:
-        yield from _in_pieces(part, Counted({part: share}, moments))
+            raise UncountableError(_error_text(rows, partition, error)) from error
+        size = size.combine(_size_of(len(rows.features.values), rows.weights))
+    if size.n_rows:
+        yield from _to_chunks(partition, PartitionMoments({partition: size}, moments))
 
 
-def add_counted(batches: Iterable[Any]) -> Iterator[Any]:
+def add_moment_chunks(batches: Iterable[Any]) -> Iterator[Any]:
     """The sum of all moments that come here, in PIECES, from such pieces in their order."""
     rows = (row for batch in batches for row in batch.to_pylist())
-    if total := added(rows):
-        yield from _in_pieces(_part(), total)
+    if total := add_partitions(rows):
+        yield from _to_chunks(_partition_id(), total)
 
 
-def added(rows: Iterable[Any]) -> Counted | None:
+def add_partitions(rows: Iterable[Any]) -> PartitionMoments | None:
     """The sum of moments, from rows of PIECES in their order."""
-    total: Counted | None = None
-    for _, pieces in groupby(rows, key=lambda row: row["part"]):
-        one = Counted.from_bytes(b"".join(row["content"] for row in pieces))
+    total: PartitionMoments | None = None
+    for _, chunks in groupby(rows, key=lambda row: row["partition_id"]):
+        one = PartitionMoments.from_bytes(b"".join(row["content"] for row in chunks))
         if total is None:
             total = one
             continue
         moments = total.moments
-        total.shares.update(one.shares)
+        total.sizes.update(one.sizes)
         try:
             moments += one.moments
         except ValueError as error:
@@ -166,16 +169,16 @@ def added(rows: Iterable[Any]) -> Counted | None:
     return total
 
 
-def _in_pieces(part: int, counted: Counted) -> Iterator[Any]:
+def _to_chunks(partition: int, moments: PartitionMoments) -> Iterator[Any]:
     import pyarrow as pa
 
-    content = counted.to_bytes()
-    for number, start in enumerate(range(0, len(content), PIECE)):
-        piece = content[start : start + PIECE]
-        yield pa.record_batch({"part": [part], "piece": [number], "content": [piece]})
+    content = moments.to_bytes()
+    for number, start in enumerate(range(0, len(content), MOMENTS_CHUNK_BYTES)):
+        chunk = content[start : start + MOMENTS_CHUNK_BYTES]
+        yield pa.record_batch({"partition_id": [partition], "chunk": [number], "content": [chunk]})
 
 
-def _part() -> int:
+def _partition_id() -> int:
     """The number of the partition that is at work."""
     from pyspark import TaskContext
 
@@ -183,7 +186,7 @@ def _part() -> int:
     return 0 if task is None else int(task.partitionId())
 
 
-class SomeRows(NamedTuple):
+class RowChunk(NamedTuple):
     """Some rows of a partition, as numbers."""
 
     features: NamedColumns
@@ -191,32 +194,32 @@ class SomeRows(NamedTuple):
     weights: FloatArray | None
     folds: IntArray | None
 
-    def gaps(self) -> list[str]:
+    def missing_columns(self) -> list[str]:
         """The columns that miss a value in a row that counts."""
         counts = slice(None) if self.weights is None else self.weights != 0
         return [
             name
             for table in (self.features, self.targets)
             for name, column in zip(table.names, table.values.T, strict=True)
-            if _has_gap(column[counts])
+            if _has_missing(column[counts])
         ]
 
 
-def _has_gap(column: Any) -> bool:
+def _has_missing(column: Any) -> bool:
     if column.dtype == object:
         return any(value is None or value != value for value in column.tolist())
     return bool(np.isnan(column).any())
 
 
-def _rows_in(block: list[Any], job: Job, n_before: int) -> SomeRows:
-    matrix = _joined([_matrix(batch.column("x"), job) for batch in block])
-    names = job.names or names_by_place(str(job.vector), matrix.shape[1])
-    targets = [_column(block, f"y{place}") for place in range(len(job.targets))]
+def _read_rows(chunk: list[Any], job: Job, n_before: int) -> RowChunk:
+    matrix = _concat([_matrix(batch.column("x"), job) for batch in chunk])
+    names = job.names or numbered_names(str(job.vector), matrix.shape[1])
+    targets = [_read_column(chunk, f"y{place}") for place in range(len(job.targets))]
     is_mixed = any(target.dtype == object for target in targets)
     table = np.column_stack([t.astype(object) for t in targets] if is_mixed else targets)
-    weights = _weights_in(block)
-    folds = _folds_in(block, job, weights, n_before, len(matrix))
-    return SomeRows(NamedColumns(matrix, names), NamedColumns(table, job.targets), weights, folds)
+    weights = _read_weights(chunk)
+    folds = _read_folds(chunk, job, weights, n_before, len(matrix))
+    return RowChunk(NamedColumns(matrix, names), NamedColumns(table, job.targets), weights, folds)
 
 
 def _matrix(column: Any, job: Job) -> FloatArray:
@@ -236,69 +239,69 @@ def _matrix(column: Any, job: Job) -> FloatArray:
     return values.reshape(len(lengths), -1)
 
 
-def _column(block: list[Any], name: str) -> Any:
-    return _joined([batch.column(name).to_numpy(zero_copy_only=False) for batch in block])
+def _read_column(chunk: list[Any], name: str) -> Any:
+    return _concat([batch.column(name).to_numpy(zero_copy_only=False) for batch in chunk])
 
 
-def _joined(parts: list[Any]) -> Any:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+def _concat(arrays: list[Any]) -> Any:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
-def _weights_in(block: list[Any], name: str | None = None) -> FloatArray | None:
+def _read_weights(chunk: list[Any], name: str | None = None) -> FloatArray | None:
     """How often each row counts, by the column "w"; None for once."""
-    if "w" not in block[0].schema.names:
+    if "w" not in chunk[0].schema.names:
         return None
-    weights = _column(block, "w")
+    weights = _read_column(chunk, "w")
     if not (np.isfinite(weights) & (weights >= 0)).all():
         bad = weights[~(np.isfinite(weights) & (weights >= 0))][0]
         raise UncountableError(f"Weights {name!r} must be 0 or more, got {bad:g}.")
     return weights
 
 
-def _folds_in(
-    block: list[Any], job: Job, weights: FloatArray | None, n_before: int, n_rows: int
+def _read_folds(
+    chunk: list[Any], job: Job, weights: FloatArray | None, n_before: int, n_rows: int
 ) -> IntArray | None:
     """The fold of each row: as a column tells, or by its number among the rows that count."""
-    if "fold" in block[0].schema.names:
-        folds = _column(block, "fold")
+    if "fold" in chunk[0].schema.names:
+        folds = _read_column(chunk, "fold")
         if folds.dtype.kind != "i" or folds.min() < 0:
             raise UncountableError("Folds must be whole numbers of 0 or more in all rows.")
         return folds
-    if job.edges is None:
+    if job.fold_ends is None:
         return None
     counts = np.ones(n_rows, dtype=bool) if weights is None else weights != 0
     numbers = n_before + np.cumsum(counts) - counts
-    return np.searchsorted(job.edges, numbers, side="right")
+    return np.searchsorted(job.fold_ends, numbers, side="right")
 
 
-def _share_of(n_rows: int, weights: FloatArray | None) -> Share:
+def _size_of(n_rows: int, weights: FloatArray | None) -> PartitionSize:
     if weights is None:
-        return Share(n_rows, n_rows, float(n_rows))
-    return Share(n_rows, int(np.count_nonzero(weights)), float(weights.sum()))
+        return PartitionSize(n_rows, n_rows, float(n_rows))
+    return PartitionSize(n_rows, int(np.count_nonzero(weights)), float(weights.sum()))
 
 
-def _told(rows: SomeRows, part: int, error: ValueError) -> str:
-    if gaps := rows.gaps():
+def _error_text(rows: RowChunk, partition: int, error: ValueError) -> str:
+    if missing := rows.missing_columns():
         return (
-            f"The frame has NaN or null in {counted('column', gaps)}. Fill the gaps or drop those "
-            "rows first, for example with fillna or dropna."
+            f"The frame has NaN or null in {counted('column', missing)}. Fill the gaps or drop "
+            "those rows first, for example with fillna or dropna."
         )
-    return f"{str(error).rstrip('.')} (partition {part} of the frame)."
+    return f"{str(error).rstrip('.')} (partition {partition} of the frame)."
 
 
-def _blocks(batches: Iterable[Any]) -> Iterator[list[Any]]:
+def _chunk_batches(batches: Iterable[Any]) -> Iterator[list[Any]]:
     """Batches that make enough rows for a product together, and large ones cut."""
     waiting: list[Any] = []
     n_waiting, step = 0, 0
     for batch in _not_empty(batches):
         first, second = batch.column("x").offsets[:2].to_pylist()
-        step = step or _rows_at_a_time(second - first)
-        for part in _cut(batch, step):
-            if n_waiting + part.num_rows > step and waiting:
+        step = step or _rows_per_chunk(second - first)
+        for rows in _split_batch(batch, step):
+            if n_waiting + rows.num_rows > step and waiting:
                 yield waiting
                 waiting, n_waiting = [], 0
-            waiting.append(part)
-            n_waiting += part.num_rows
+            waiting.append(rows)
+            n_waiting += rows.num_rows
     if waiting:
         yield waiting
 
@@ -307,12 +310,12 @@ def _not_empty(batches: Iterable[Any]) -> Iterator[Any]:
     return (batch for batch in batches if batch.num_rows)
 
 
-def _cut(batch: Any, step: int) -> Iterator[Any]:
+def _split_batch(batch: Any, step: int) -> Iterator[Any]:
     return (batch.slice(start, step) for start in range(0, batch.num_rows, step))
 
 
-def _rows_at_a_time(n_features: int) -> int:
+def _rows_per_chunk(n_features: int) -> int:
     """Rows of a block: clearly more than columns, where that is no very large block."""
     bytes_of_row = 8 * max(1, n_features)
-    least = min(2 * n_features, LARGEST_BLOCK // bytes_of_row)
-    return int(np.clip(max(BLOCK // bytes_of_row, least), 1, MOST_ROWS))
+    min_rows = min(2 * n_features, SPARK_MAX_CHUNK_BYTES // bytes_of_row)
+    return int(np.clip(max(SPARK_CHUNK_BYTES // bytes_of_row, min_rows), 1, SPARK_MAX_CHUNK_ROWS))
