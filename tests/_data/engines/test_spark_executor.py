@@ -162,7 +162,7 @@ def test_vectors_of_two_lengths_do_not_add(monkeypatch):
     chunks = list(count_moments(job, [batch_of()]))
     monkeypatch.setattr(_spark_executor, "_partition_id", lambda: 1)
     chunks += count_moments(job, [batch_of([(1.0,), (2.0,)])])
-    with pytest.raises(UncountableError, match=r"2 features \('v\[0\]', .* of 1 features"):
+    with pytest.raises(UncountableError, match=r"2 features \('v\[0\]', .* have 1 features"):
         list(add_moment_chunks(chunks))
 
 

@@ -53,7 +53,7 @@ def test_bytes_are_those_of_the_file(moments, path):
         assert (again.plain()["arrays"][name] == array).all()
     path.write_bytes(content)
     assert repr(Moments.load(path)) == repr(moments)
-    with pytest.raises(ValueError, match="This cannot be loaded: it is no file of moments"):
+    with pytest.raises(ValueError, match="This cannot be loaded: it is not a moments file"):
         Moments.from_bytes(bytes(content[:-9]))
 
 
@@ -140,7 +140,7 @@ def claimed(members):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (header(format="another"), "holds no moments"),
+        (header(format="another"), "contains no moments"),
         (header(version=99), "newer coterie"),
         (header(n_features=10**9), "'names'|must have shape|names"),
         (header(counts=[1.0]), "must have 2 items"),
@@ -155,7 +155,7 @@ def claimed(members):
         (array("sums1", np.full(11, np.nan)), "NaN or infinity"),
         (array("sums1", np.zeros(11, dtype=np.float32)), "float64"),
         (array("sums1", np.array([{}] * 11, dtype=object)), "no array|float64"),
-        (claimed, "not as long as it says"),
+        (claimed, "does not have the length"),
     ],
 )
 def test_a_file_that_lies_is_one_sentence(path, change, says):

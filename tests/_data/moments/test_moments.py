@@ -218,9 +218,9 @@ def frame(**columns):
         ((frame(), Y), (frame(c=[1, 2, np.inf, 0]), Y), "infinity .* in column 'c' of batch 1"),
         ((GOOD, Y), (GOOD * 1e160, Y), "beyond 1e.150 in columns 0, 1, 2 of batch 1"),
         ((frame(), Y), (frame().rename(columns={"a": "z"}), Y), "no column 'a' and column 'z'"),
-        ((frame(), Y), (frame(d=1.0), Y), "column 'd' that earlier ones have not in batch 1"),
+        ((frame(), Y), (frame(d=1.0), Y), "column 'd', which earlier batches lack, in batch 1"),
         ((frame(), Y), (frame(a="x"), Y), "X has text in column 'a'"),
-        ((frame(), Y), (GOOD, Y), "no names of columns in batch 1"),
+        ((frame(), Y), (GOOD, Y), "no column names in batch 1"),
         ((GOOD, Y), (GOOD, Y[:3]), "X has 4 rows in batch 1, and y has 3"),
         (
             (GOOD, Y),
@@ -237,8 +237,8 @@ def frame(**columns):
             "sample_weight must be 0 or more, got -1 in batch 1, row 2",
         ),
         ((GOOD, Y), (GOOD, Y, [1, 1, 1]), "sample_weight must have shape"),
-        ((GOOD, Y), (GOOD, Y, None, 1), "a fold given for batch 1"),
-        ((GOOD, Y, None, 0), (GOOD, Y), "no fold given for batch 1"),
+        ((GOOD, Y), (GOOD, Y, None, 1), "A fold is given for batch 1"),
+        ((GOOD, Y, None, 0), (GOOD, Y), "No fold is given for batch 1"),
         ((GOOD, Y, None, 0), (GOOD, Y, None, -1), "fold must be a number of 0 or more"),
         ((GOOD, Y, None, 0), (GOOD, Y, None, [0, 1]), "X has 4 rows in batch 1, and fold has 2"),
         ((GOOD, Y, None, 0), (GOOD, Y, None, [0, 1, 0.5, 1]), "got 0.5 in batch 1, row 2"),
@@ -256,9 +256,9 @@ def test_a_batch_that_is_wrong_is_one_sentence_and_counts_for_nothing(first, the
 
 def test_moments_of_other_features_do_not_add(data):
     X, y = data
-    with pytest.raises(ValueError, match="of the same features"):
+    with pytest.raises(ValueError, match="have the same features"):
         of(X, y) + of(X[:, :2], y)
-    with pytest.raises(ValueError, match="of the same features"):
+    with pytest.raises(ValueError, match="have the same features"):
         Moments().update(frame(), Y) + Moments().update(frame()[NAMES[::-1]], Y)
     with pytest.raises(ValueError, match="both have folds, or neither"):
         of(X, y) + of(X, y, fold=np.zeros(200, dtype=int))

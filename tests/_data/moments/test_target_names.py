@@ -15,7 +15,7 @@ def test_targets_in_another_order_are_refused():
     moments = Moments().update(X[:30], Y[:30])
     with pytest.raises(ValueError, match="targets 'b', 'a' in batch 1, and before"):
         moments.update(X[30:], Y[["b", "a"]][30:])
-    with pytest.raises(ValueError, match="the same ones in the same order"):
+    with pytest.raises(ValueError, match="the same targets in the same order"):
         moments + Moments().update(X[30:], Y[["b", "a"]][30:])
     assert moments.update(X[30:], Y[30:].to_numpy()).n_samples_ == 60
 

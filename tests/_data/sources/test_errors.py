@@ -82,7 +82,7 @@ def test_a_gap_in_the_last_chunk_is_told_with_its_file_and_rows(folder, table):
     gap = table.slice(800).to_pandas()
     gap.loc[399, "c3"] = np.nan
     write(pa.Table.from_pandas(gap), folder / "2.parquet")
-    says = r"X has NaN in column 'c3' of batch 7, row 399 of 2\.parquet\. Fill the gaps"
+    says = r"X has NaN in column 'c3' of batch 7, row 399 of 2\.parquet\. Fill the missing"
     refused(folder, says, chunk_rows=150)
     refused(folder, r"of batch 1, row 399 of 2\.parquet\.", chunk_rows=700)
     refused(table.schema.empty_table(), "no rows that count")
@@ -336,7 +336,7 @@ def test_a_chunk_with_other_columns_is_told_with_its_number(table):
     chunks = [table.slice(0, 500).to_pandas(), table.slice(500).drop_columns("c1").to_pandas()]
     refused(chunks, "no column 'c1' in batch 1, rows 500 to 1,199")
     chunks[1] = table.slice(500).append_column("d", table["y"][500:]).to_pandas()
-    refused(chunks, "column 'd' that earlier ones have not in batch 1")
+    refused(chunks, "column 'd', which earlier batches lack, in batch 1")
 
 
 def test_what_a_query_cannot_do_is_one_sentence():

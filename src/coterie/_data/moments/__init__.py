@@ -1,4 +1,4 @@
-"""Rows that come in batches become moments, and moments add."""
+"""Moments (count, means and scatter) of rows that come in batches; moments add up."""
 
 from coterie._data.moments._batch import Batch, NamedColumns, read_batch, read_weights
 from coterie._data.moments._defer_sigint import defer_sigint

@@ -1,4 +1,4 @@
-"""A batch of rows at the door: numbers and names, or one sentence that says why not."""
+"""Validation of one batch of rows: numbers and names, or an error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from coterie._core.values import FloatArray, IntArray, is_sparse
 from coterie._data.moments._location import RowLocation
 from coterie._data.validation import by_column, check_table, counted
 
-# Squares of larger numbers leave the floats.
+# Squares of larger numbers overflow a float.
 MAX_ABS_VALUE = 1e150
 
 
@@ -29,20 +29,20 @@ class NamedColumns(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Some rows, those of weight 0 left out."""
+    """Validated rows, without those of weight 0."""
 
     features: FloatArray  # (n_rows, n_features), float64 and finite
     names: list[str] | None
     targets: dict[str, NDArray[Any]]  # (n_rows,) each, finite numbers, or text as objects
-    weights: FloatArray | None  # (n_rows,), None for once each
+    weights: FloatArray | None  # (n_rows,), None if all are 1
     folds: IntArray | int | None
-    n_read: int  # rows, those of weight 0 included
+    n_read: int  # number of rows, including those of weight 0
 
 
 def read_batch(
     X: Any, y: Any, sample_weight: Any, fold: Any, names: list[str] | None, location: RowLocation
 ) -> Batch:
-    """A batch, its columns in the order of these names, if there are some."""
+    """A validated batch, with its columns in the order of `names` if these are given."""
     check_on_host(X)
     X, y, sample_weight = host(X), host(y), host(sample_weight)
     X, names = _align_columns(X, names, location)
@@ -75,7 +75,7 @@ def read_batch(
 def _align_columns(
     X: Any, names: list[str] | None, location: RowLocation
 ) -> tuple[Any, list[str] | None]:
-    """A table with its columns in the order of some names, if it has names."""
+    """A table with its columns in the order of `names`, if it has column names."""
     X, given = _split_names(X)
     if names is None or given is None or given == names:
         return X, given
@@ -85,7 +85,11 @@ def _align_columns(
     if missing or added:
         problems = [
             *([f"no {counted('column', missing, most=3)}"] if missing else []),
-            *([f"{counted('column', added, most=3)} that earlier ones have not"] if added else []),
+            *(
+                [f"{counted('column', added, most=3)}, which earlier batches lack,"]
+                if added
+                else []
+            ),
         ]
         raise ValueError(f"X has {' and '.join(problems)} in {location}.")
     if hasattr(X, "columns"):
@@ -106,7 +110,7 @@ def _fold_length(fold: Any) -> dict[str, int]:
 
 
 def _check_features(features: FloatArray, names: list[str] | None, location: RowLocation) -> None:
-    """Raise where a product of columns would not be finite, naming the columns."""
+    """Raise if a product of columns would not be finite, naming the columns."""
     if np.isfinite(sum_of_squares(features)):
         return
     checks: dict[str, Callable[[FloatArray], Any]] = {
@@ -115,7 +119,7 @@ def _check_features(features: FloatArray, names: list[str] | None, location: Row
         f"numbers beyond {MAX_ABS_VALUE:g}": lambda columns: np.abs(columns) > MAX_ABS_VALUE,
     }
     advice = {
-        "NaN": "Fill the gaps first, for example with sklearn.impute.SimpleImputer.",
+        "NaN": "Fill the missing values first, for example with sklearn.impute.SimpleImputer.",
         "infinity (inf)": "Replace it first.",
     }
     for kind, is_bad in checks.items():
@@ -130,9 +134,9 @@ def _check_features(features: FloatArray, names: list[str] | None, location: Row
 
 
 def _read_targets(y: Any, location: RowLocation) -> dict[str, NDArray[Any]]:
-    """One array for each target, by its name."""
+    """One array for each target, keyed by its name."""
     if y is None:
-        raise ValueError(f"y is missing in {location}: moments need a target beside X.")
+        raise ValueError(f"y is missing in {location}: moments need a target as well as X.")
     if isinstance(y, NamedColumns):
         return dict(zip(y.names, y.values.T, strict=True))
     if np.ma.is_masked(y):
@@ -153,7 +157,7 @@ def _read_targets(y: Any, location: RowLocation) -> dict[str, NDArray[Any]]:
 
 
 def _check_target(name: str, column: NDArray[Any], location: RowLocation) -> None:
-    """Raise where a target has no value, or values of several kinds."""
+    """Raise if a target has missing values or an unsupported type."""
     if column.dtype.kind in "biu":
         return
     if column.dtype.kind == "f":
@@ -176,7 +180,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def read_weights(sample_weight: Any, n_rows: int, location: RowLocation) -> FloatArray | None:
-    """How often each row of a batch counts; None for once."""
+    """The weight of each row of a batch; None if no weights are given."""
     if sample_weight is None:
         return None
     if np.ma.is_masked(sample_weight):
@@ -223,7 +227,7 @@ def _describe_fold(fold: Any) -> str:
 
 
 def normalise_target(name: str, column: NDArray[Any], location: RowLocation) -> NDArray[Any]:
-    """A target as numbers where it has numbers only, else as text."""
+    """A target as numbers if it holds only numbers, else as text."""
     if column.dtype.kind != "O":
         return column
     values = column.tolist()
@@ -231,7 +235,7 @@ def normalise_target(name: str, column: NDArray[Any], location: RowLocation) -> 
         return np.array(values)
     if not all(isinstance(value, str) for value in values):
         kinds = sorted({type(value).__name__ for value in values})
-        advice = " Decode them first, those of h5py with asstr()." if kinds == ["bytes"] else ""
+        advice = " Decode them first, in h5py with asstr()." if kinds == ["bytes"] else ""
         raise ValueError(
             f"{name} must hold numbers or text, got {', '.join(kinds)} in one column, in "
             f"{location}.{advice}"

@@ -1,4 +1,4 @@
-"""Ctrl-C waits for what must happen wholly or not at all."""
+"""Postpone Ctrl-C (SIGINT) while a block of code must not be interrupted."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def defer_sigint() -> Iterator[None]:
-    """Let a block end before Ctrl-C is heard.
+    """Postpone Ctrl-C until the block has ended.
 
-    Nobody hears it elsewhere than in the main thread, nor where it is ignored.
+    Outside the main thread, or where SIGINT is ignored, there is nothing to do.
     """
     handler = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()

@@ -1,8 +1,8 @@
-"""Moments as a file of arrays with a header, and back without trust in it.
+"""Save moments to a file, and load them with full validation of its content.
 
-An uncompressed zip, as numpy writes for ``.npz``: ``header.json``, then arrays of float64. Of a
-symmetric matrix only the lower triangle is there, row by row. Where the moments are those of a
-source that may be gone on with, the header says under "source" how to recognise it.
+The file is an uncompressed zip, as NumPy writes for ``.npz``: ``header.json``, then arrays of
+float64. Symmetric matrices are stored as their lower triangle, row by row. In a checkpoint, the
+header entry "source" describes the data that have been counted.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from coterie._core.values import FloatArray
 from coterie._data.moments._serialise import attributes_from_header, header_to_json, moment_arrays
 from coterie._persist.files import Entry, UnreadableError, document_in, text_of, whole_file
 
-# A header beyond this is none of ours.
+# A longer header was not written by coterie.
 MAX_HEADER_BYTES = 2**28
-# What the standard library raises where a zip is damaged.
+# What the standard library raises if a zip is damaged.
 ZIP_ERRORS = (
     zipfile.BadZipFile,
     EOFError,
@@ -40,13 +40,13 @@ ZIP_ERRORS = (
 def write_moments(
     moments: Any, path: str | os.PathLike[str], source: dict[str, Any] | None = None
 ) -> None:
-    """Write moments to a file that is whole or not there, and of what source they are."""
+    """Write moments, and a description of their source, to a file that is complete or absent."""
     with whole_file(path) as file:
         _write(moments, file, source)
 
 
 def moments_to_bytes(moments: Any) -> memoryview:
-    """What such a file would hold."""
+    """Moments as the bytes of such a file."""
     file = BytesIO()
     _write(moments, file)
     return file.getbuffer()
@@ -62,17 +62,21 @@ def _write(moments: Any, file: IO[bytes], source: dict[str, Any] | None = None) 
 
 
 def load_attributes(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Any]:
-    """The attributes of the moments in a file, and of what source they are.
+    """The attributes of the moments in a file, and the description of their source.
 
-    Where they cannot be read, one sentence says why. What is said of the source is as it stands
-    there, to be compared and not to be trusted.
+    The description is not validated: compare it, do not trust it.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be loaded.
     """
     with Path(path).open("rb") as file:
         return _load(file, os.fspath(path))
 
 
 def attributes_from_bytes(content: Any) -> dict[str, Any]:
-    """The attributes of the moments in what such a file holds."""
+    """The attributes of the moments in the bytes of such a file."""
     return _load(BytesIO(content), "This")[0]
 
 
@@ -87,32 +91,32 @@ def _load(file: IO[bytes], name: Any) -> tuple[dict[str, Any], Any]:
     except RecursionError:
         reason = "its lists are nested too deeply"
     except ZIP_ERRORS:
-        reason = "it is no file of moments, or not all of it"
+        reason = "it is not a moments file, or it is truncated"
     raise ValueError(f"{name} cannot be loaded: {reason}.")
 
 
 def _member_bytes(archive: zipfile.ZipFile, name: str, max_bytes: int | None = None) -> bytes:
-    """The bytes of a member that is as large as it says, and whole."""
+    """The bytes of an uncompressed member of the archive."""
     try:
         info = archive.getinfo(name)
     except KeyError:
         raise UnreadableError(f"'{name}' is missing") from None
     if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
-        raise UnreadableError(f"'{name}' is compressed, which moments never are")
+        raise UnreadableError(f"'{name}' is compressed, and moments files never are")
     if max_bytes is not None and info.file_size > max_bytes:
         raise UnreadableError(f"'{name}' is too long")
     return archive.read(name)
 
 
 def _load_array(archive: zipfile.ZipFile, name: str, shape: tuple[int | None, ...]) -> FloatArray:
-    """A finite array of float64 of this shape, any length where it says None."""
+    """A finite array of float64 of the given shape; None stands for any length."""
     content = memoryview(_member_bytes(archive, f"{name}.npy"))
     start, found = _array_header(content, name)
     fits = len(found) == len(shape)
     if not fits or any(want not in (None, got) for want, got in zip(shape, found, strict=True)):
         raise UnreadableError(f"'{name}' must have shape {shape}, got {found}")
     if len(content) - start != 8 * prod(found):
-        raise UnreadableError(f"'{name}' is not as long as it says")
+        raise UnreadableError(f"'{name}' does not have the length its header states")
     array = np.frombuffer(content, dtype="<f8", offset=start).reshape(found)
     if not np.isfinite(array).all():
         raise UnreadableError(f"'{name}' has NaN or infinity")
@@ -120,7 +124,7 @@ def _load_array(archive: zipfile.ZipFile, name: str, shape: tuple[int | None, ..
 
 
 def _array_header(content: memoryview, name: str) -> tuple[int, tuple[int, ...]]:
-    """Where the numbers of an array begin, and its shape."""
+    """The offset of the first number of an array in its member, and its shape."""
     file = BytesIO(bytes(content[:1024]))
     try:
         version = np.lib.format.read_magic(file)
@@ -128,7 +132,7 @@ def _array_header(content: memoryview, name: str) -> tuple[int, tuple[int, ...]]
             raise ValueError
         shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)
     except ValueError:
-        raise UnreadableError(f"'{name}' is no array of numpy") from None
+        raise UnreadableError(f"'{name}' is not a NumPy array") from None
     if dtype != np.dtype("<f8") or (is_fortran and len(shape) > 1):
-        raise UnreadableError(f"'{name}' must hold numbers of float64, row by row")
+        raise UnreadableError(f"'{name}' must hold float64 numbers in C order")
     return file.tell(), shape

@@ -1,4 +1,4 @@
-"""Where rows lie, for a sentence about them."""
+"""Where rows come from, for error messages."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ MAX_FILES_NAMED = 3
 
 @dataclass(frozen=True)
 class RowLocation:
-    """Where the rows of a batch lie.
+    """Where the rows of a batch come from: row numbers and files, for error messages.
 
     Parameters
     ----------
     name : str
-        What errors call the batch.
+        Name of the batch in error messages.
     start : int, default=0
         The number of its first row.
     n_rows : int, default=0
-        How many rows it has, where errors about all of it tell which these are.
+        Number of its rows; 0 if messages about the whole batch give no row numbers.
     files : tuple of (str, int), default=()
-        Names and numbers of rows of what the rows lie in, one after the other. Rows are numbered in
-        each of them; without any, from the first row of all.
-    beside : mapping from str to str, default={}
-        What lies elsewhere than X ("y", "weights", "folds"), and the name of the place. There, rows
-        are numbered from the first one of all.
+        Name and number of rows of each file, in order. Rows are numbered within each file;
+        without files, from the first row of the source.
+    array_names : mapping from str to str, default={}
+        Names of the arrays that are separate from X ("y", "weights", "folds"). In these, rows are
+        numbered from the first row of the source.
     kept : ndarray of int, optional
-        The places in the batch of the rows that are left, where some are not.
+        Positions in the batch of the rows that remain, if some were dropped.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class RowLocation:
     kept: IntArray | None = None
 
     def __str__(self) -> str:
-        """All rows of the batch."""
+        """The name of the batch, and the numbers of all its rows."""
         if not self.n_rows:
             return self.name
         each = list(self._by_file(np.arange(self.start, self.start + self.n_rows)))
@@ -64,17 +64,17 @@ class RowLocation:
         return f"{self.name}, row {rows[0]:,} of {first} to row {others[-1]:,} of {last}"
 
     def among(self, kept: IntArray) -> RowLocation:
-        """The location of some rows of the batch, by their places in it."""
+        """The location of the rows at some positions of the batch."""
         return replace(self, kept=kept)
 
     def of_rows(self, places: object, what: str = "X") -> str:
-        """The location of some rows, by their places among those that are left.
+        """The location of some rows in words, by their positions among the remaining rows.
 
         Parameters
         ----------
-        places : array-like of int, in order
+        places : array-like of int, sorted
         what : {"X", "y", "weights", "folds"}, default="X"
-            What it is that has something wrong in these rows.
+            The array that the message is about.
         """
         at = np.asarray(places, dtype=np.intp)
         numbers = self.start + (at if self.kept is None else self.kept[at])
@@ -83,7 +83,7 @@ class RowLocation:
         return f"{self.name}, {self._files_text(list(self._by_file(numbers)))}"
 
     def _by_file(self, numbers: IntArray) -> Iterator[tuple[str, IntArray]]:
-        """The files that have some of these rows, and which of theirs they are."""
+        """The files that contain these rows, and the row numbers within each."""
         if not self.files:
             yield "", numbers
         first = 0
@@ -104,7 +104,7 @@ class RowLocation:
 
 
 def _rows_text(rows: IntArray) -> str:
-    """Some rows in words, by their numbers."""
+    """Row numbers in words."""
     first, last = int(rows[0]), int(rows[-1])
     if len(rows) == 1:
         return f"row {first:,}"

@@ -31,35 +31,34 @@ FoldSums = dict[int | None, Accumulated]
 class Moments:
     """Count, means and scatter of features and targets, from rows that come in batches.
 
-    All that :class:`NonLinCFA`, :class:`GenLinCFA` and :class:`LinCFA` must know to group features
-    by means or sums, so that rows may be more than memory holds, or lie on several machines.
-    Moments of ``a`` + moments of ``b`` equal the moments of ``a`` and ``b`` together. They take one
-    matrix of all pairs of features for each fold, and that is all: no row is kept but a few.
+    Moments are all that :class:`NonLinCFA`, :class:`GenLinCFA` and :class:`LinCFA` need to group
+    features by means or sums. Use them for data that do not fit in memory, or that are spread over
+    several machines. Moments of ``a`` + moments of ``b`` equal the moments of ``a`` and ``b``
+    together. They take one matrix of all pairs of features for each fold, and a small sample of
+    rows.
 
     Parameters
     ----------
     n_expected : int or None, default=None
-        Number of rows there will be (those of weight 0 not counted; with weights, their sum), where
-        it is known. Then about a thousand evenly spread rows are kept, and ``tolerance="auto"``
-        looks at the very rows that ``fit`` looks at.
+        Total number of rows, if known; with weights, their sum. Then about a thousand evenly
+        spaced rows are kept, and ``tolerance="auto"`` uses the same rows as ``fit`` does.
     n_before : int, default=0
-        Of these, how many others count before the first of these moments, where several
-        machines share the work.
+        Number of rows before the first of these, if several machines count parts of the data.
 
     Attributes
     ----------
     n_samples_ : int
-        Number of rows, those of weight 0 not counted.
+        Number of rows, without those of weight 0.
     count : float
-        The same, as often as each row counts.
+        Sum of the weights of the rows.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where batches had names.
+        Names of the features, if batches had column names.
     targets : list of str
         Names of the targets.
     n_folds : int
-        Number of folds, 0 where none were given.
+        Number of folds, 0 if none were given.
     mean : ndarray of shape (n_features_in_,)
         Mean of each feature.
     nbytes : int
@@ -67,7 +66,7 @@ class Moments:
 
     See Also
     --------
-    moments_from : Moments of a file, a table of Arrow, or an iterable of batches.
+    moments_from : Moments of a file, an Arrow table, or an iterable of batches.
 
     Examples
     --------
@@ -97,20 +96,19 @@ class Moments:
         self._folds: FoldSums = {}
 
     def update(self, X: Any, y: Any, sample_weight: Any = None, fold: Any = None) -> Self:
-        """Count some rows more. They are counted all, or, where something is wrong, not at all.
+        """Add a batch of rows. If the batch is invalid, the moments do not change.
 
         Parameters
         ----------
         X : array-like, sparse array or data frame of shape (n_rows, n_features)
-            Columns of a frame are found by their names, in any order, and all must be there.
+            Columns of a data frame are matched by name, in any order; none may be missing.
         y : array-like of shape (n_rows,) or (n_rows, n_targets)
-            Numbers, or labels that are text. Whole numbers of up to 100 values may be numbers or
-            labels; the reducer decides. Classes may turn up in any batch.
+            Numbers, or text labels. Integers with up to 100 different values may be numbers or
+            labels; the reducer decides. New classes may appear in any batch.
         sample_weight : array-like of shape (n_rows,), optional
-            How many times each row counts.
+            Weight of each row.
         fold : int or array-like of shape (n_rows,), optional
-            The number of the fold that the rows belong to, or of each of them. All batches have
-            one, or none.
+            The fold number of all rows, or of each row. Give it for every batch, or for none.
 
         Returns
         -------
@@ -120,13 +118,13 @@ class Moments:
         return self.take(X, y, sample_weight, fold, RowLocation(f"batch {self.n_batches}"))
 
     def take(self, X: Any, y: Any, sample_weight: Any, fold: Any, location: RowLocation) -> Self:
-        """Count some rows more, as :meth:`update`; errors say that they lie there."""
+        """Add rows as :meth:`update` does; error messages name their location."""
         return self.count_batch(
             read_batch(X, y, sample_weight, fold, self.names, location), location
         )
 
     def count_batch(self, batch: Batch, location: RowLocation) -> Self:
-        """Count a batch that has been read; errors say that it lies there."""
+        """Add a validated batch; error messages name its location."""
         if len(batch.features) == 0:
             with defer_sigint():
                 self.n_read, self.n_batches = self.n_read + batch.n_read, self.n_batches + 1
@@ -164,7 +162,7 @@ class Moments:
     def _with_folds(
         self, seen: tuple[TargetColumn, ...], numbers: Mapping[int | None, Any], n_features: int
     ) -> FoldSums:
-        """The folds, for targets as they are seen now, and those that are new."""
+        """The sums of each fold, for the current encoding of targets, with new folds added."""
         weights = recoding_weights(seen, self.target_columns) if self.target_columns else None
         folds = {
             number: fold if weights is None else fold.with_targets(weights)
@@ -185,20 +183,20 @@ class Moments:
                 f"X has {n_features} columns in {location}, and {self.n_features_in_} before."
             )
         if (batch.names is None) != (self._names is None):
-            has = "no names" if batch.names is None else "names"
+            has = "no column names" if batch.names is None else "column names"
             raise ValueError(
-                f"X has {has} of columns in {location}, and before it was otherwise: pass frames "
-                "throughout, or arrays."
+                f"X has {has} in {location}, unlike earlier batches: pass data frames in every "
+                "batch, or arrays in every batch."
             )
         if (batch.folds is None) != (None in self._folds):
-            has = "no fold" if batch.folds is None else "a fold"
+            has = "No fold" if batch.folds is None else "A fold"
             raise ValueError(
-                f"There is {has} given for {location}, and before it was otherwise: give one for "
-                "every batch, or for none."
+                f"{has} is given for {location}, unlike earlier batches: give a fold for every "
+                "batch, or for none."
             )
 
     def merge(self, other: Moments) -> Moments:
-        """The moments of all rows that these and others have counted; both stay as they are."""
+        """The moments of the rows of both; neither of the two changes."""
         merged = copy.deepcopy(self)
         merged += other
         return merged
@@ -238,11 +236,11 @@ class Moments:
             return
         if self._names != other._names or self.n_features_in_ != other.n_features_in_:
             raise ValueError(
-                f"Moments add where they are of the same features, in the same order; these are of "
-                f"{self._features_text()}, and those to add of {other._features_text()}."
+                "Moments can be added if they have the same features in the same order: these have "
+                f"{self._features_text()}, and the others have {other._features_text()}."
             )
         if (None in self._folds) != (None in other._folds):
-            raise ValueError("Moments add where both have folds, or neither has.")
+            raise ValueError("Moments can be added if both have folds, or neither has.")
 
     def _features_text(self) -> str:
         names = [] if self._names is None else [repr(name) for name in self._names[:3]]
@@ -251,7 +249,7 @@ class Moments:
 
     @property
     def accumulated(self) -> tuple[Accumulated, ...]:
-        """The sums over the rows of each fold, in the order of their numbers."""
+        """The sums over the rows of each fold, in the order of fold numbers."""
         numbers = sorted(self._folds, key=lambda number: -1 if number is None else number)
         return tuple(self._folds[number] for number in numbers)
 
@@ -277,7 +275,7 @@ class Moments:
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the features, None where batches had none."""
+        """Names of the features, None if batches had no column names."""
         return self._names
 
     @property
@@ -300,7 +298,7 @@ class Moments:
         Returns
         -------
         ndarray of shape (n_features, n_features)
-            Divided by the count, the covariances.
+            Divided by the count, these are the covariances.
         """
         return scatter_within(together(self.accumulated))
 
@@ -309,10 +307,10 @@ class Moments:
         return self.kept.nbytes + sum(fold.nbytes for fold in self._folds.values())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the moments to a file, to be read by :meth:`load`.
+        """Write the moments to a file for :meth:`load`.
 
-        The file is an uncompressed ``.npz`` with a header in JSON and no code in it; it takes the
-        name once all of it is on the disk.
+        The file is an uncompressed ``.npz`` with a JSON header; it contains no code. An existing
+        file is replaced only after the new one has been written completely.
 
         Parameters
         ----------
@@ -323,7 +321,7 @@ class Moments:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Moments:
-        """The moments in a file that :meth:`save` wrote, and to which rows can be added.
+        """The moments in a file that :meth:`save` wrote; rows can be added to them.
 
         Parameters
         ----------
@@ -332,50 +330,51 @@ class Moments:
         Raises
         ------
         ValueError
-            Where the file holds no moments, is cut short or damaged, or comes from a newer coterie.
+            If the file contains no moments, is truncated or damaged, or was written by a newer
+            version of coterie.
         """
         return load_moments(path)[0]
 
     def to_bytes(self) -> memoryview:
-        """What :meth:`save` writes, to be sent where files are not shared.
+        """The bytes that :meth:`save` writes, to send to a machine that shares no files.
 
         Returns
         -------
         memoryview
-            Of bytes, to be read by :meth:`from_bytes`.
+            The bytes, for :meth:`from_bytes`.
         """
         return moments_to_bytes(self)
 
     @classmethod
     def from_bytes(cls, content: Any) -> Moments:
-        """The moments that :meth:`to_bytes` made bytes of.
+        """The moments in bytes that :meth:`to_bytes` made.
 
         Parameters
         ----------
-        content : bytes, or whatever else has them
+        content : bytes-like
 
         Raises
         ------
         ValueError
-            Where these are no moments, as in :meth:`load`.
+            If the bytes contain no moments, as in :meth:`load`.
         """
         moments = cls()
         moments.__dict__.update(attributes_from_bytes(content))
         return moments
 
     def plain(self) -> dict[str, Any]:
-        """All that these moments are, as plain values and arrays."""
+        """The moments as a header that JSON can hold, and arrays."""
         return {"header": header_to_json(self), "arrays": dict(moment_arrays(self))}
 
     @classmethod
     def again(cls, header: dict[str, Any], arrays: dict[str, FloatArray]) -> Moments:
-        """The moments of such plain values."""
+        """The moments from such a header and arrays."""
         moments = cls()
         moments.__dict__.update(attributes_from_json(header, arrays))
         return moments
 
     def __sizeof__(self) -> int:
-        # Those who move moments between machines ask how heavy they are.
+        # Libraries that send moments between machines ask for their size.
         return super().__sizeof__() + self.nbytes
 
     def __repr__(self) -> str:
@@ -390,7 +389,7 @@ class Moments:
 
 
 def load_moments(path: str | os.PathLike[str]) -> tuple[Moments, Any]:
-    """The moments in a file, and what it says of the source they come from."""
+    """The moments in a file, and the description of the source they come from."""
     attributes, source = load_attributes(path)
     moments = Moments()
     moments.__dict__.update(attributes)
@@ -398,7 +397,7 @@ def load_moments(path: str | os.PathLike[str]) -> tuple[Moments, Any]:
 
 
 def _rows_by_fold(batch: Batch) -> dict[int | None, IntArray | slice]:
-    """The rows of each fold in a batch, as a slice where they lie side by side."""
+    """The rows of each fold in a batch, as a slice if they are contiguous."""
     if not isinstance(batch.folds, np.ndarray):
         return {batch.folds: slice(None)}
     rows: dict[int | None, IntArray | slice] = {}
@@ -426,7 +425,7 @@ def _plural(noun: str, number: int) -> str:
 
 
 def format_bytes(number: float) -> str:
-    """A number of bytes, to be read.
+    """A number of bytes in readable units.
 
     Examples
     --------

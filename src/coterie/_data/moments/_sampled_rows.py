@@ -1,4 +1,4 @@
-"""The few rows that are kept as they were."""
+"""The small sample of rows that moments keep."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from coterie._core.values import FloatArray, IntArray
 
 @dataclass
 class SampledRows:
-    """The first rows, and where the number of all is known some evenly spread ones.
+    """The first rows, and evenly spaced ones if the total number of rows is known.
 
-    An automatic tolerance looks at so many rows to see how correlated the columns are.
+    ``tolerance="auto"`` uses this sample to see how correlated the columns are.
 
     Parameters
     ----------
     n_expected : float or None
-        Number of rows there will be, or the sum of their weights.
+        Total number of rows, or the sum of their weights.
     n_before : float
-        Number of rows that others count before these.
+        Number of rows before these, which are counted elsewhere.
     first : ndarray of shape (n_rows, n_features)
-        The first row, and the first that is another one: up to two.
+        The first row, and the first row that differs from it.
     numbers : list of ndarray
-        Which of the evenly spread rows have been seen, batch by batch.
+        Indices in `positions` of the sampled rows, one array for each batch.
     rows : list of ndarray of shape (n_rows, n_features)
+        The sampled rows, one array for each batch.
     """
 
     n_expected: float | None = None
@@ -37,13 +38,13 @@ class SampledRows:
 
     @property
     def positions(self) -> FloatArray:
-        """Where the evenly spread rows lie, as often as each row counts."""
+        """Positions of the sampled rows, on the scale of cumulative weights."""
         if self.n_expected is None or unrounded(self.n_expected, self.n_expected) <= ROWS:
             return np.empty(0)
         return places_looked_at(self.n_expected)
 
     def add(self, features: FloatArray, weights: FloatArray | None, n_counted: float) -> None:
-        """Keep what is needed of a batch, after so many rows."""
+        """Sample the rows of a batch that follows `n_counted` rows."""
         self._add_first(features)
         positions = self.positions
         if self.n_expected is None or not len(positions):
@@ -67,7 +68,7 @@ class SampledRows:
                     break
 
     def combine(self, other: SampledRows) -> SampledRows:
-        """What is kept of all rows, those of the other after these unless it says otherwise."""
+        """The sample of both sets of rows, in the order of their `n_before`."""
         one, two = (other, self) if other.n_before < self.n_before else (self, other)
         same = one.n_expected == two.n_expected
         kept = SampledRows(one.n_expected if same else None, one.n_before, one.first)
@@ -78,7 +79,7 @@ class SampledRows:
         return kept
 
     def looked_at(self, n_counted: float) -> FloatArray | None:
-        """The evenly spread rows, if all of them are there and no row is missing."""
+        """The evenly spaced rows; None unless all rows have been counted."""
         if not self.rows or self.n_expected is None or self.n_before != 0:
             return None
         if unrounded(n_counted - self.n_expected, self.n_expected) != 0:

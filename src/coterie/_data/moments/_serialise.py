@@ -1,4 +1,4 @@
-"""Moments as plain values and arrays, and back with suspicion."""
+"""Moments to a JSON header and arrays, and back with validation."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MOMENTS_FORMAT, MOMENTS_VERSION = "coterie moments", 1
 
 
 class ArrayLoader(Protocol):
-    """Gives arrays of float64 by name."""
+    """Loads arrays of float64 by name."""
 
     def __call__(self, name: str, shape: tuple[int | None, ...], /) -> FloatArray:
-        """The array of this shape, of any length where it says None."""
+        """The array of the given shape; None stands for any length."""
 
 
 def moment_arrays(moments: Any) -> Iterator[tuple[str, FloatArray]]:
-    """All arrays by their names, one after the other."""
+    """The name and value of each array to save."""
     kept, n_features = moments.kept, _n_features(moments)
     yield "first", kept.first
     yield "numbers", np.concatenate([np.empty(0), *kept.numbers]).astype(np.float64)
@@ -38,7 +38,7 @@ def moment_arrays(moments: Any) -> Iterator[tuple[str, FloatArray]]:
 
 
 def header_to_json(moments: Any) -> dict[str, Any]:
-    """All that is no array, as plain values."""
+    """Everything but the arrays, as values that JSON can hold."""
     kept, folds = moments.kept, moments._folds
     return {
         "format": MOMENTS_FORMAT,
@@ -90,12 +90,12 @@ def _unpack_triangle(packed: FloatArray, n: int) -> FloatArray:
 def attributes_from_json(
     header: dict[str, Any], arrays: Mapping[str, FloatArray]
 ) -> dict[str, Any]:
-    """The attributes of moments, from such a header and arrays."""
+    """The attributes of moments, from a header and arrays in memory."""
     return attributes_from_header(Entry(header), lambda name, _: arrays[name])
 
 
 def attributes_from_header(header: Entry, load_array: ArrayLoader) -> dict[str, Any]:
-    """The attributes of moments, from a header and arrays that are asked for by name and shape."""
+    """The attributes of moments, from a header and a function that loads arrays by name."""
     _check_moments_format(header)
     n_features = header["n_features"].whole(0, 2**31)
     targets = tuple(_load_target(entry) for entry in header["targets"].items())
@@ -125,7 +125,7 @@ def attributes_from_header(header: Entry, load_array: ArrayLoader) -> dict[str, 
 
 def _check_moments_format(header: Entry) -> None:
     if not header.is_object or header.value.get("format") != MOMENTS_FORMAT:
-        raise UnreadableError("it holds no moments saved by coterie")
+        raise UnreadableError("it contains no moments saved by coterie")
     version = header["version"].whole(1, 2**31)
     if version > MOMENTS_VERSION:
         raise UnreadableError(
@@ -159,7 +159,7 @@ def _load_target(entry: Entry) -> TargetColumn:
 
 
 def _load_dtype(entry: Entry, is_text: bool) -> str:
-    """The name of a type of numbers or of text, and of nothing else."""
+    """The name of a NumPy type of numbers or of text; other types are an error."""
     try:
         dtype = np.dtype(entry.text())
     except (TypeError, ValueError, SyntaxError):
@@ -176,7 +176,7 @@ def _load_sums(
     packed = load_array(f"features{place}", (n_features * (n_features + 1) // 2,))
     return Accumulated(
         count,
-        # Copies, since sums are added to in place.
+        # Copies, since these arrays are updated in place.
         load_array(f"origin{place}", (n_all,)).copy(),
         load_array(f"sums{place}", (n_all,)).copy(),
         _unpack_triangle(packed, n_features),

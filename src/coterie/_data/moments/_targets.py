@@ -1,4 +1,4 @@
-"""What targets are, as far as their values have been seen."""
+"""Description of the targets: numbers or classes, from the values seen so far."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from scipy.linalg import block_diag
 from coterie._core.values import FloatArray
 from coterie._data.validation import counted
 
-# Whole numbers are told apart, as classes may be, until there are more of them than this.
+# Integers may be classes while there are no more different ones than this.
 MAX_NUMBER_CLASSES = 100
-# Labels that are text have one indicator each, up to so many.
+# Each text label has an indicator column; more labels than this are an error.
 MAX_LABELS = 1000
 
 
 @dataclass(frozen=True)
 class TargetColumn:
-    """One target: numbers, of which one column is kept, or values with an indicator each.
+    """One target: a single column of numbers, or one indicator column for each distinct value.
 
-    An indicator of a value that was never seen is 0 in all earlier rows, so a new value only adds a
-    column. Whole numbers may be classes or not; from the indicators of all values the moments of
-    the numbers follow, so nobody has to say it beforehand.
+    The indicator of a new value is 0 in all earlier rows, so a new value only adds a column.
+    Integers may be numbers or classes. Their moments follow from the indicators of all values, so
+    the choice can be made after the rows have been counted.
 
     Parameters
     ----------
     name : str
     is_text : bool
     values : tuple or None
-        The values that are told apart, in the order of their first rows; None for numbers.
+        The distinct values, in order of appearance; None for a single column of numbers.
     low, high : float
         The smallest and the largest number; NaN for text.
     fraction : float or None
-        A number that is not whole, if there was one.
+        A number that is not an integer, if there was one.
     dtype : str
-        What numpy calls the kind of the values.
+        The NumPy dtype of the values.
     """
 
     name: str
@@ -51,7 +51,7 @@ class TargetColumn:
 
     @classmethod
     def of(cls, name: str, column: NDArray[Any]) -> TargetColumn:
-        """What a column of finite numbers, or of text, says about its target."""
+        """The target that a column of finite numbers, or of text, describes."""
         if _is_text(column):
             values = tuple(dict.fromkeys(column.tolist()))
             return cls(name, True, values, dtype=column.dtype.str)._limit_values()
@@ -64,11 +64,11 @@ class TargetColumn:
 
     @property
     def n_columns(self) -> int:
-        """Number of columns that are kept."""
+        """Number of columns that encode the target."""
         return 1 if self.values is None else len(self.values)
 
     def combine(self, other: TargetColumn) -> TargetColumn:
-        """The same target, once both have been seen."""
+        """The target after the values of both have been seen."""
         if self.values is None or other.values is None:
             values = None
         else:
@@ -83,7 +83,7 @@ class TargetColumn:
         )._limit_values()
 
     def _limit_values(self) -> TargetColumn:
-        """Not more values than can be told apart."""
+        """Raise for too many labels; treat too many different integers as numbers."""
         if self.values is None:
             return self
         if self.is_text and len(self.values) > MAX_LABELS:
@@ -96,7 +96,7 @@ class TargetColumn:
         return self
 
     def columns(self, column: NDArray[Any]) -> FloatArray:
-        """What is kept of a column of this target, of shape (n_rows, n_columns)."""
+        """The encoding of a column of this target, of shape (n_rows, n_columns)."""
         if self.values is None:
             return column.astype(np.float64)[:, None]
         place_of = {value: place for place, value in enumerate(self.values)}
@@ -104,7 +104,7 @@ class TargetColumn:
         return (places[:, None] == np.arange(len(self.values))).astype(np.float64)
 
     def recode_from(self, earlier: TargetColumn) -> FloatArray:
-        """What was kept, as what is kept now, by weights of shape (n_columns, n_earlier)."""
+        """Weights from an earlier encoding to this one, of shape (n_columns, n_earlier)."""
         if earlier.values is None:
             return np.ones((1, 1))
         if self.values is None:
@@ -117,7 +117,7 @@ class TargetColumn:
 def check_same_targets(
     before: Sequence[TargetColumn], now: Sequence[TargetColumn], location: object
 ) -> None:
-    """Raise where targets are not those of earlier batches."""
+    """Raise if targets differ from those of earlier batches."""
     if len(before) != len(now):
         raise ValueError(
             f"y has {_n_targets_text(now)} in {location}, and {_n_targets_text(before)} before."
@@ -127,7 +127,7 @@ def check_same_targets(
     if len(before) > 1 and names != others and unnamed not in (names, others):
         raise ValueError(
             f"y has {counted('target', others, most=3)} in {location}, and before "
-            f"{counted('target', names, most=3)}: give the same ones in the same order."
+            f"{counted('target', names, most=3)}: give the same targets in the same order."
         )
     for one, other in zip(before, now, strict=True):
         if one.is_text != other.is_text:
@@ -145,7 +145,7 @@ def _n_targets_text(targets: Sequence[TargetColumn]) -> str:
 def recoding_weights(
     now: Iterable[TargetColumn], earlier: Iterable[TargetColumn]
 ) -> FloatArray | None:
-    """What was kept of all targets, as what is kept now; None where that is the same."""
+    """Weights from the earlier encoding of all targets to the current one; None if unchanged."""
     blocks = [one.recode_from(other) for one, other in zip(now, earlier, strict=True)]
     weights = np.asarray(block_diag(*blocks), dtype=np.float64)
     is_same = weights.shape[0] == weights.shape[1] and (weights == np.eye(len(weights))).all()
