@@ -166,5 +166,5 @@ def test_tensors_on_the_host_need_no_other_library(monkeypatch):
 
 def test_fields_are_for_fit():
     xarray = pytest.importorskip("xarray")
-    with pytest.raises(TypeError, match="field of xarray: pass it to fit"):
+    with pytest.raises(TypeError, match="xarray object: pass it to fit"):
         moments_from(xarray.DataArray(X, dims=("time", "cell"), name="sst"), X[:, 0])

@@ -606,16 +606,16 @@ def test_moments_of_dask_are_those_of_rows(columns):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"chunk_rows": 10}, "chunk_rows has no use .* they are cut already"),
-        ({"checkpoint": "m.npz"}, "checkpoint has no use where rows lie elsewhere"),
-        ({"progress": True}, "progress has no use .* such as dask.diagnostics.ProgressBar"),
+        ({"chunk_rows": 10}, "chunk_rows cannot be used .* in chunks already"),
+        ({"checkpoint": "m.npz"}, "checkpoint cannot be used with Dask or Spark"),
+        ({"progress": True}, "progress cannot be used .* such as dask.diagnostics.ProgressBar"),
         ({"memory": 5000}, "9 features in 1 fold take 74 kB here, and memory allows 5 kB"),
         ({"memory": 75_000, "folds": 5}, "9 features in 5 folds take 77 kB here"),
         ({"folds": 1}, "folds must be from 2 to the number of rows that count, 1500, got 1"),
         ({"folds": 2000}, "folds must be from 2 to the number of rows that count, 1500"),
         ({"folds": "fold"}, "X is an array, which has no names of columns, and folds names one"),
         ({"columns": ["a"]}, "X is an array, which has no names of columns, and columns names"),
-        ({"target": "a"}, "A source needs target, the name of a column, or y; one of them"),
+        ({"target": "a"}, "Pass either target, the name of a column, or y"),
     ],
 )
 def test_what_makes_no_sense_is_refused(columns, given, says):

@@ -27,7 +27,7 @@ def test_a_target_that_comes_twice_is_refused():
 
 def test_a_target_is_no_feature(tmp_path):
     frame = pd.DataFrame(X, columns=list("cdef")).assign(y=Y["a"])
-    with pytest.raises(ValueError, match="Column 'y' can be a feature, a target"):
+    with pytest.raises(ValueError, match="Column 'y' can be only one of feature"):
         moments_from(frame, target="y", columns=["c", "d", "y"])
     frame[frame.y > 0].to_parquet(tmp_path / "some.parquet")
     moments = moments_from(tmp_path / "some.parquet", target="y")

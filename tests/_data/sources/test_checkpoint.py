@@ -131,16 +131,16 @@ def test_files_that_did_not_change_are_not_read_again(frame, folder, path):
 
 
 CHANGES = {
-    "columns": ({"columns": NAMES[:5]}, "columns is .* there"),
-    "order of columns": ({"columns": NAMES[::-1]}, "columns is .* there"),
-    "target": ({"target": "z"}, r"target is \['y'\] there, \['z'\] here"),
-    "several targets": ({"target": ["y", "z"]}, r"target is \['y'\] there"),
-    "weights": ({"weights": "w"}, "weights is False there, 'w' here"),
-    "weights beside": ({"weights": np.ones(N)}, "weights is False there, True here"),
+    "columns": ({"columns": NAMES[:5]}, "columns is .* in the checkpoint"),
+    "order of columns": ({"columns": NAMES[::-1]}, "columns is .* in the checkpoint"),
+    "target": ({"target": "z"}, r"target is \['y'\] in the checkpoint, \['z'\] now"),
+    "several targets": ({"target": ["y", "z"]}, r"target is \['y'\] in the checkpoint"),
+    "weights": ({"weights": "w"}, "weights is False in the checkpoint, 'w' now"),
+    "weights beside": ({"weights": np.ones(N)}, "weights is False in the checkpoint, True now"),
     "number of folds": ({"folds": 4}, "folds has other values"),
     "function for folds": ({"folds": lambda rows: rows % 5}, "folds has other values"),
-    "column for folds": ({"folds": "fold"}, "folds is True there, 'fold' here"),
-    "no folds": ({"folds": None}, "folds is True there, False here"),
+    "column for folds": ({"folds": "fold"}, "folds is True in the checkpoint, 'fold' now"),
+    "no folds": ({"folds": None}, "folds is True in the checkpoint, False now"),
 }
 
 
@@ -153,7 +153,7 @@ def test_a_checkpoint_of_something_else_is_refused(frame, folder, path, kind, ch
         moments_from(source, **options, chunk_rows=400, progress=stopping(2))
     before = path.read_bytes()
     changed, says = CHANGES[change]
-    with pytest.raises(ValueError, match=rf"moments.npz has counted other data .*{says}.*: remove"):
+    with pytest.raises(ValueError, match=rf"moments.npz is of other data .*{says}.*: remove"):
         moments_from(source, **{**options, **changed})
     assert path.read_bytes() == before
 
@@ -172,7 +172,7 @@ def test_a_checkpoint_of_other_rows_is_refused(frame, folder, path, kind, is_who
     other.loc[700, "c2"] += 1e-9
     other.iloc[500:1000].to_parquet(folder / "1.parquet", index=False)
     source, options = SOURCES[kind](other, folder)
-    with pytest.raises(ValueError, match=r"counted other data than these \(X has other values"):
+    with pytest.raises(ValueError, match=r"is of other data \(X has other values"):
         moments_from(source, **options, checkpoint=path)
 
 
@@ -190,7 +190,7 @@ def test_other_numbers_beside_files_are_refused(frame, folder, path):
 def test_another_number_of_rows_is_refused(frame, folder, path):
     moments_from(folder, **NAMED, checkpoint=path)
     frame.iloc[:10].to_parquet(folder / "5.parquet", index=False)
-    with pytest.raises(ValueError, match="n_rows is 2500 there, 2510 here"):
+    with pytest.raises(ValueError, match="n_rows is 2500 in the checkpoint, 2510 now"):
         moments_from(folder, **NAMED, checkpoint=path)
 
 
@@ -206,12 +206,12 @@ def test_batches_must_be_cut_where_the_checkpoint_ends(frame, path):
 
 def test_moments_of_unknown_origin_are_no_checkpoint(frame, path):
     Moments().update(frame[NAMES], frame["y"]).save(path)
-    with pytest.raises(ValueError, match="it does not say which"):
+    with pytest.raises(ValueError, match="it has no valid checksum"):
         moments_from(frame, **NAMED, checkpoint=path)
     path.unlink()
     moments_from(frame, **NAMED, checkpoint=path)
     Moments.load(path).update(frame[NAMES], frame["y"]).save(path)
-    with pytest.raises(ValueError, match="it does not say which"):
+    with pytest.raises(ValueError, match="it has no valid checksum"):
         moments_from(frame, **NAMED, checkpoint=path)
     path.write_bytes(b"nothing")
     with pytest.raises(ValueError, match="cannot be loaded"):
@@ -227,7 +227,7 @@ def test_rows_that_do_not_count_are_no_obstacle(frame, path):
 
 
 def test_a_checkpoint_needs_a_place(frame, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"There is no folder .*away to write"):
+    with pytest.raises(FileNotFoundError, match=r"The folder .*away of checkpoint does not exist"):
         moments_from(frame, **NAMED, checkpoint=tmp_path / "away" / "m.npz")
 
 
@@ -252,7 +252,7 @@ def test_a_full_disk_does_not_stop_the_work(frame, path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(np.lib.format, "write_array", full)
-    says = "moments.npz could not be written .No space left on device.: the work goes on"
+    says = "moments.npz could not be written .No space left on device.: counting goes on"
     with pytest.warns(RuntimeWarning, match=says):
         moments = moments_from(frame, **NAMED, chunk_rows=500, checkpoint=path)
     monkeypatch.undo()

@@ -91,7 +91,7 @@ def test_a_row_group_that_is_too_large_is_told_with_its_file_and_size(folder):
             r"43\d kB to read row group 1 of b\.parquet \(2,000 rows, 14\d kB\)\. ", said
         )
         assert "chunk_rows=" not in said
-        assert "smaller row groups (write the file anew, " in said
+        assert "smaller row groups (rewrite the file, " in said
     table = pq.read_table(folder / "b.parquet")
     pq.write_table(table, folder / "b.parquet", row_group_size=100, use_dictionary=False)
     assert moments_from(folder, target="y", memory=4e5, chunk_rows=100).n_samples_ == 9000

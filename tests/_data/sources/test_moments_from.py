@@ -151,7 +151,7 @@ def test_memory_is_told_before_the_work_begins(frame, capsys):
     [
         ("frame", {"target": "z"}, "The source has no column 'z'"),
         ("frame", {"target": "y", "columns": ["c0", "d"]}, "The source has no column 'd'"),
-        ("frame", {}, "A table needs target"),
+        ("frame", {}, "Pass either target, the name"),
         ("frame", {"target": "y", "memory": 1000}, "Moments of 8 features in 1 fold take .* 1 kB"),
         ("frame", {"target": "y", "memory": 4e5, "folds": 99}, r"take .* Use chunk_rows=\d+, or"),
         (
@@ -159,19 +159,19 @@ def test_memory_is_told_before_the_work_begins(frame, capsys):
             {"target": "y", "memory": 4e5, "folds": 1200},
             "take .* Use a smaller chunk_rows with fewer folds, or",
         ),
-        ("frame", {"y": "y"}, "y='y' is no path of a .npy file; a column .* named by target"),
+        ("frame", {"y": "y"}, r"y='y' is not the path of a .npy file\. .* pass its name as target"),
         ("frame", {"target": "y", "folds": np.arange(9)}, "has 2500 rows, and folds has 9"),
         ("frame", {"target": "y", "folds": np.ones((2, 2))}, "folds must have one entry for each"),
-        ("frame", {"target": [f"c{i}" for i in range(8)] + ["y"]}, "no columns that could be"),
+        ("frame", {"target": [f"c{i}" for i in range(8)] + ["y"]}, "no columns that can be"),
         ("frame", {"target": "y", "weights": "c0"}, "sample_weight must be 0 or more"),
         ("frame", {"target": "y", "folds": 1}, "folds must be from 2"),
         ("frame", {"target": "y", "chunk_rows": 0}, "chunk_rows must be 1 or more"),
-        ("array", {}, "give y as an array"),
+        ("array", {}, "pass y, weights and folds as arrays"),
         ("array", {"y": np.zeros(3)}, "The source has 2500 rows, and y has 3"),
-        ("array", {"y": np.zeros(2500), "target": "y"}, "neither target nor columns"),
+        ("array", {"y": np.zeros(2500), "target": "y"}, "leave target and columns out"),
         ("batches", {"memory": 1000}, "Moments of 8 features in 1 fold take .* 1 kB"),
-        ("batches", {"folds": 5}, "does not tell their number"),
-        ("batches", {"y": np.zeros(2500)}, "bring their own y"),
+        ("batches", {"folds": 5}, "needs the number of rows, and this source does not give it"),
+        ("batches", {"y": np.zeros(2500)}, "Batches contain y"),
         ("batches", {"folds": "fold"}, "folds name columns, and batches of .X, y. have no names"),
         ("batches", {"folds": np.zeros(5001, int)}, "The source has 5000 rows, and folds has 5001"),
         ("batches", {"folds": np.zeros(2600, int)}, "2500 rows in batch 1, .* and fold has 100"),
@@ -188,7 +188,7 @@ def test_memory_is_told_before_the_work_begins(frame, capsys):
             {"y": np.array([b"a"] * 2500, dtype=object)},
             "got bytes in one column, in batch 0, .* of the source. Decode",
         ),
-        ("none", {}, "no rows that count"),
+        ("none", {}, "no rows with a weight above 0"),
         ("other", {}, "of the same|columns|no column"),
     ],
 )
@@ -215,7 +215,7 @@ def test_what_is_wrong_is_one_sentence(frame, source, options, says):
     [
         (5, {}, "source must be a path"),
         ([np.ones((3, 2))], {}, "Each batch must be"),
-        ([np.ones((3, 2))], {"target": "y"}, "each batch must be a frame"),
+        ([np.ones((3, 2))], {"target": "y"}, "each batch must be a data frame"),
         ({"c0": [1.0]}, {"target": "y"}, "source must be a path"),
     ],
 )
@@ -233,7 +233,7 @@ def test_a_lazy_frame_is_refused_where_polars_cannot_stream_it(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("rows.csv", "is no Parquet: pass the chunks of pandas.read_csv"),
+        ("rows.csv", "is not a Parquet file: pass the chunks of pandas.read_csv"),
         ("rows.h5", "h5py"),
         ("rows.zarr", "zarr.open"),
         ("rows.npz", "save it as .npy"),
@@ -253,9 +253,9 @@ def test_more_folds_than_memory_allows_are_refused_when_they_turn_up(frame):
 
 
 def test_a_path_that_leads_nowhere(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"There is no .*y\.npy"):
+    with pytest.raises(FileNotFoundError, match=r"y\.npy does not exist"):
         moments_from(np.ones((3, 2)), tmp_path / "y.npy")
-    with pytest.raises(FileNotFoundError, match=r"There is no .*rows\.parquet"):
+    with pytest.raises(FileNotFoundError, match=r"rows\.parquet does not exist"):
         moments_from(tmp_path / "rows.parquet", target="y")
 
 

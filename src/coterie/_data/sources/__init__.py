@@ -1,4 +1,4 @@
-"""Where batches come from: files, streams and arrays become moments, chunk by chunk."""
+"""Moments of files, streams and arrays, read in chunks."""
 
 from coterie._data.sources._moments_from import moments_from
 

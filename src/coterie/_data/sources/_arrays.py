@@ -1,4 +1,4 @@
-"""Arrays that need not be in memory: .npy files, HDF5, Zarr, whatever can be sliced."""
+"""Array sources, in memory or on disk: NumPy, .npy files, HDF5, Zarr, anything with slices."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from coterie._data.sources._prefetch import prefetch
 
 
 def is_array_like(source: Any) -> bool:
-    """Whether a source has a shape, a type of numbers and slices."""
+    """Whether a source has a shape, a dtype and slices."""
     return hasattr(source, "shape") and hasattr(source, "dtype") and hasattr(source, "__getitem__")
 
 
 @dataclass(frozen=True)
 class NumpyFile:
-    """An array in a file of numpy, of which rows are read when they are asked for.
+    """An array in a .npy file, whose rows are read on demand.
 
-    Not a map of memory: its pages would count as memory of this process.
+    A memory map would not do: its pages count as memory of this process.
     """
 
     path: Path
@@ -45,11 +45,11 @@ class NumpyFile:
 
     @classmethod
     def of(cls, path: Path) -> NumpyFile:
-        """The array in a file, or one sentence that says why there is none."""
+        """The array in a file; an error says why it cannot be read."""
         try:
             mapped = np.load(path, mmap_mode="r", allow_pickle=False)
         except (ValueError, EOFError) as error:
-            raise _unreadable(path, "it is no array of numpy, or not all of it") from error
+            raise _unreadable(path, "it is not a NumPy array, or it is truncated") from error
         is_fortran = mapped.flags.f_contiguous and not mapped.flags.c_contiguous
         return cls(path, mapped.shape, mapped.dtype, is_fortran, mapped.offset)
 
@@ -71,7 +71,7 @@ class NumpyFile:
         file.seek(self.offset + at)
         found = np.fromfile(file, dtype=self.dtype, count=count)
         if len(found) < count:
-            raise _unreadable(self.path, "it was cut short meanwhile")
+            raise _unreadable(self.path, "it was truncated while it was read")
         return found
 
 
@@ -80,7 +80,7 @@ def _unreadable(path: Path, reason: str) -> ValueError:
 
 
 def open_npy(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
-    """An array in a file of numpy."""
+    """A .npy file as a source."""
     array, state = NumpyFile.of(path), path.stat()
     n_rows = array.shape[0] if array.shape else 0
     file = SourceFile(path.name, n_rows, state.st_size, state.st_mtime_ns)
@@ -90,13 +90,13 @@ def open_npy(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSourc
 def open_array(
     source: Any, y: Any, weights: Any, spec: ColumnSpec, files: tuple[SourceFile, ...] = ()
 ) -> ChunkedSource:
-    """An array of shape (n_rows, n_features), beside which the target lies."""
+    """An array of shape (n_rows, n_features) as a source; the target is a separate array."""
     if len(source.shape) != 2:
         raise ValueError(f"The source must have 2 dimensions, got shape {tuple(source.shape)}.")
     if y is None or spec != ColumnSpec(chunk_rows=spec.chunk_rows):
         raise ValueError(
-            "An array has no names of columns: give y as an array or the path of one, weights and "
-            "folds likewise, and neither target nor columns."
+            "An array has no column names: pass y, weights and folds as arrays or as paths of .npy "
+            "files, and leave target and columns out."
         )
     n_rows, n_features = (int(size) for size in source.shape)
     source = source.tocsr() if is_sparse(source) else source
@@ -127,12 +127,12 @@ def open_array(
 
 
 def _block_rows(blocks: Any) -> int:
-    """Rows that are read together in an array of blocks."""
+    """Number of rows in each block of a chunked array, such as those of HDF5 and Zarr."""
     return int(blocks[0]) if isinstance(blocks[0], int | np.integer) and blocks[0] > 0 else 1
 
 
 def check_arrays(n_rows: int | None, **arrays: Any) -> dict[str, Any]:
-    """What lies beside a source, as arrays of which some rows can be taken."""
+    """The arrays given with a source (y, weights), opened and with their lengths checked."""
     return {
         name: _as_row_array(name, values, n_rows)
         for name, values in arrays.items()
@@ -141,7 +141,7 @@ def check_arrays(n_rows: int | None, **arrays: Any) -> dict[str, Any]:
 
 
 def _as_row_array(name: str, given: Any, n_rows: int | None) -> Any:
-    """An array with one entry for each row, which may be the path of a file of numpy."""
+    """An array with one entry for each row, from an array or the path of a .npy file."""
     if isinstance(given, str | os.PathLike):
         given = NumpyFile.of(_npy_path(name, given))
     elif hasattr(given, "iloc"):
@@ -161,27 +161,27 @@ def _npy_path(name: str, given: str | os.PathLike[str]) -> Path:
     path = Path(given)
     if path.suffix != ".npy":
         raise ValueError(
-            f"{name}={os.fspath(given)!r} is no path of a .npy file; a column of the source is "
-            "named by target."
+            f"{name}={os.fspath(given)!r} is not the path of a .npy file. To use a column of the "
+            "source, pass its name as target."
         )
     if not path.exists():
-        raise FileNotFoundError(f"There is no {path}.")
+        raise FileNotFoundError(f"{path} does not exist.")
     return path
 
 
 def check_length(name: str, length: int, n_rows: int) -> None:
-    """Raise where what lies beside a source has not one entry for each row."""
+    """Raise if an array does not have one entry for each row of the source."""
     if length != n_rows:
         raise ValueError(f"The source has {n_rows} rows, and {name} has {length}.")
 
 
 def slice_rows(arrays: Mapping[str, Any], name: str, rows: slice) -> Any:
-    """Some entries of what lies beside a source, if anything does."""
+    """Some rows of one of the arrays given with a source; None if it is not given."""
     return np.asanyarray(arrays[name][rows]) if name in arrays else None
 
 
 def find_zero_weights(weights: Any) -> IntArray | None:
-    """The rows of weight 0, if there are some and weights are known."""
+    """Numbers of the rows of weight 0; None if there are none."""
     if weights is None:
         return None
     rows = np.flatnonzero(np.asarray(weights[:]) == 0)
@@ -189,7 +189,7 @@ def find_zero_weights(weights: Any) -> IntArray | None:
 
 
 def expected_count(weights: Any, n_rows: int | None) -> float | None:
-    """How many rows there are, as often as each counts; None where nobody can tell."""
+    """The sum of the weights, or the number of rows without weights; None if unknown."""
     if weights is None or n_rows is None:
         return float(n_rows) if n_rows else None
     try:

@@ -1,4 +1,4 @@
-"""Tables of Arrow, and whatever hands over a stream of its batches."""
+"""Arrow tables as sources, and anything that can be read as Arrow batches."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ DEFAULT_OWNER = "The source"
 
 
 class Stream(NamedTuple):
-    """Batches that come one after the other, once they are asked for."""
+    """Arrow batches that are read on demand."""
 
     names: list[str]
     n_rows: int | None
-    # From the columns that are wanted and a number of rows at a time.
+    # Called with the names of the columns to read and the number of rows in a batch.
     batches: Callable[[list[str], int], Iterable[Any]]
-    # Types of the columns, where they are known before the first batch.
+    # Types of the columns, if they are known before the first batch.
     types: list[Any] | None = None
 
 
 def is_arrow(source: Any) -> bool:
-    """Whether a source can hand over batches of Arrow."""
+    """Whether a source can be read as Arrow batches."""
     is_stream = hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
     return is_stream or _is_dataset(source) or _is_lazy_frame(source)
 
 
 def _is_dataset(source: Any) -> bool:
-    """Whether a source is a dataset or a scanner of pyarrow."""
+    """Whether a source is a pyarrow dataset or scanner."""
     return hasattr(source, "to_batches") and hasattr(source, "count_rows")
 
 
@@ -57,13 +57,13 @@ def _is_lazy_frame(source: Any) -> bool:
 
 
 def _is_in_memory(source: Any) -> bool:
-    """Whether a source is a table of Arrow or of polars."""
+    """Whether a source is an Arrow table or a polars data frame."""
     is_polars = type(source).__module__.startswith("polars") and hasattr(source, "height")
     return is_polars or hasattr(source, "num_rows") or not hasattr(source, "__arrow_c_stream__")
 
 
 def open_arrow(source: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
-    """A table, a stream, a dataset or a scanner of Arrow, or a query of DuckDB or polars."""
+    """An Arrow table, stream, dataset or scanner, or a DuckDB or polars query, as a source."""
     pa = import_pyarrow()
     with wrap_read_errors(DEFAULT_OWNER):
         if not _is_dataset(source) and not _is_lazy_frame(source) and _is_in_memory(source):
@@ -78,7 +78,7 @@ def open_arrow(source: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSo
     def chunks(start: int, edge: int) -> Chunks:
         with wrap_read_errors(DEFAULT_OWNER):
             batches = stream.batches([*features, *spec.other_columns], step)
-        # A query that is asked a second time may give another number of rows.
+        # A query that runs a second time may give another number of rows.
         for rows, some in split_batches(
             iterate_batches(batches, DEFAULT_OWNER), row_slices(start, edge, MAX_N_ROWS, step)
         ):
@@ -101,7 +101,7 @@ def open_arrow(source: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSo
 
 
 def _open_table(table: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
-    """A table in memory, of which nothing is copied but one chunk."""
+    """An Arrow table in memory as a source; only one chunk at a time is copied."""
     names, n_rows = table.schema.names, table.num_rows
     features = spec.select_features(names)
     check_types(names, table.schema.types, features, spec, DEFAULT_OWNER)
@@ -135,19 +135,19 @@ def _table_column(table: Any, name: str) -> NDArray[Any]:
 
 
 def _open_stream(source: Any) -> Stream:
-    """The batches of a source, by what kind of thing it is."""
+    """The batches of a source, by its type."""
     pa = import_pyarrow()
     if _is_lazy_frame(source):
         return _stream_polars(source)
     if hasattr(source, "scanner"):
         return _stream_dataset(source)
     if _is_dataset(source):
-        # Some scanners can be asked once only, so nobody asks for the number of rows.
+        # Some scanners can be read only once, so the rows are not counted first.
         schema = source.projected_schema
         return Stream(schema.names, None, lambda *_: source.to_batches(), schema.types)
     reader_of = getattr(source, "to_arrow_reader", getattr(source, "fetch_record_batch", None))
     if reader_of is not None:
-        # DuckDB has one result open at a time, so rows are counted before.
+        # DuckDB has one result open at a time, so rows are counted first.
         return Stream(list(source.columns), len(source), lambda _, step: reader_of(step))
     reader = pa.RecordBatchReader.from_stream(source)
     n_rows = len(source) if hasattr(source, "__len__") else None
@@ -155,10 +155,10 @@ def _open_stream(source: Any) -> Stream:
 
 
 def _stream_dataset(source: Any) -> Stream:
-    """A dataset of pyarrow, which is kept from reading far ahead."""
+    """The batches of a pyarrow dataset, with little read-ahead."""
     from pyarrow import dataset
 
-    # 16 batches of each of 4 files, unless told otherwise.
+    # The default is to read 16 batches of each of 4 files ahead.
     readahead: dict[str, Any] = {"batch_readahead": 1, "fragment_readahead": 1}
     if isinstance(getattr(source, "format", None), dataset.ParquetFileFormat):
         readahead["fragment_scan_options"] = dataset.ParquetFragmentScanOptions(pre_buffer=False)
@@ -171,7 +171,7 @@ def _stream_dataset(source: Any) -> Stream:
 
 
 def _stream_polars(query: Any) -> Stream:
-    """A query of polars, chunk by chunk where polars can do that."""
+    """The batches of a polars query, if this version of polars can stream it."""
     if not hasattr(query, "collect_batches"):
         raise TypeError("source is a LazyFrame: collect() it first, or sink it to Parquet.")
     pa = import_pyarrow()
@@ -188,7 +188,7 @@ def _stream_polars(query: Any) -> Stream:
 
 
 def iterate_batches(batches: Iterable[Any], name: Any) -> Iterator[Any]:
-    """The same batches; where one cannot be read, one sentence says so."""
+    """The same batches; a batch that cannot be read raises a ValueError."""
     batches = iter(batches)
     while True:
         with wrap_read_errors(name):
@@ -201,7 +201,7 @@ def iterate_batches(batches: Iterable[Any], name: Any) -> Iterator[Any]:
 
 @contextmanager
 def wrap_read_errors(name: Any) -> Iterator[None]:
-    """What Arrow, DuckDB or polars cannot read is one sentence."""
+    """Turn errors of Arrow, DuckDB or polars into a ValueError with one line."""
     try:
         yield
     except FileNotFoundError:
@@ -214,7 +214,7 @@ def wrap_read_errors(name: Any) -> Iterator[None]:
 
 
 def first_line(error: BaseException | None) -> str:
-    """The first line of what somebody else says."""
+    """The first line of the message of an error, printable characters only."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return "".join(letter for letter in lines[0] if letter.isprintable()).rstrip(" .:")
 
@@ -222,9 +222,9 @@ def first_line(error: BaseException | None) -> str:
 def split_batches(
     batches: Iterable[Any], slices: Iterator[slice]
 ) -> Iterator[tuple[slice, list[Any]]]:
-    """Batches cut into spans of rows, however they come; the last span may be shorter.
+    """Batches of any length, split into slices of rows; the last slice may be shorter.
 
-    Here and below, what is no longer needed is let go before the next batch is made.
+    Here and below, ``del`` frees a batch before the next one is read.
     """
     waiting: list[Any] = []
     rows = next(slices)
@@ -253,9 +253,9 @@ def chunk_from_batches(
     rows: slice,
     out: FloatArray | None = None,
 ) -> Chunk:
-    """Some batches as one piece, with the rows of what is given beside.
+    """One chunk from several batches, with the same rows of the arrays given with the source.
 
-    Its table is put into `out`, a vector that is long enough, if there is one.
+    Features are written to `out`, a vector that is long enough, if it is given.
     """
     n_rows = rows.stop - rows.start
     y, weights = (slice_rows(arrays, name, rows) for name in ("y", "weights"))
@@ -271,7 +271,7 @@ def chunk_from_batches(
 
 
 def _fill_columns(columns: FloatArray, batches: list[Any], names: list[str]) -> FloatArray:
-    """The features of all batches side by side, each in one piece of memory, gaps as NaN."""
+    """The features of all batches as a table with contiguous columns, missing values as NaN."""
     start = 0
     for batch in batches:
         stop, schema = start + batch.num_rows, batch.schema
@@ -290,7 +290,7 @@ def _fill_columns(columns: FloatArray, batches: list[Any], names: list[str]) -> 
 
 
 def _is_numpy_number(arrow_type: Any) -> bool:
-    """Whether numpy has this type, and no text."""
+    """Whether a type is an integer or a floating-point type, which NumPy has too."""
     types = import_pyarrow().types
     return types.is_floating(arrow_type) or types.is_integer(arrow_type)
 
@@ -304,7 +304,7 @@ def concat_column(
 
 
 def column_to_numbers(column: Any, name: str) -> NDArray[Any]:
-    """A column of Arrow as numbers, gaps as NaN."""
+    """An Arrow column as numbers, missing values as NaN."""
     if _is_numpy_number(column.type):
         return column.to_numpy(zero_copy_only=False)
     if hasattr(column, "dictionary_decode"):
@@ -314,11 +314,11 @@ def column_to_numbers(column: Any, name: str) -> NDArray[Any]:
 
 
 def _column_values(column: Any, name: str) -> NDArray[Any]:
-    """A column of Arrow as numbers or as text."""
+    """An Arrow column as numbers or as text."""
     if import_pyarrow().types.is_decimal(column.type):
         return column_to_numbers(column, name)
     if hasattr(column, "dictionary"):
-        # Not dictionary_decode, which does not know all kinds of text.
+        # dictionary_decode does not support all text types.
         words = np.array([*_column_values(column.dictionary, name).tolist(), None], dtype=object)
         places = column.indices.to_numpy(zero_copy_only=False)
         return words[np.nan_to_num(places, nan=-1).astype(np.intp)]
@@ -328,7 +328,7 @@ def _column_values(column: Any, name: str) -> NDArray[Any]:
 def check_types(
     names: list[str], types: list[Any], features: list[str], spec: ColumnSpec, owner: str
 ) -> None:
-    """Raise where a feature, weights or folds are no numbers."""
+    """Raise if features, weights or folds are not numbers."""
     type_of = dict(zip(names, types, strict=True))
     for name in features:
         _check_numeric(type_of[name], name, owner)
@@ -346,19 +346,19 @@ def _check_numeric(arrow_type: Any, name: str, owner: str, advice: str = ENCODE_
 
 
 def is_numeric(arrow_type: Any) -> bool:
-    """Whether a column of this type can be numbers."""
+    """Whether a column of this type can be read as numbers."""
     types = import_pyarrow().types
     if types.is_dictionary(arrow_type):
         return is_numeric(arrow_type.value_type)
-    # Of a column without any value, it is said later that it has none.
+    # A column without any value raises a more specific error later.
     others = (types.is_boolean, types.is_decimal, types.is_null)
     return _is_numpy_number(arrow_type) or any(is_one(arrow_type) for is_one in others)
 
 
 def import_pyarrow() -> Any:
-    """The library, or one sentence on how to get it."""
+    """The pyarrow module; an ImportError says how to install it."""
     try:
         import pyarrow
     except ImportError as error:
-        raise ImportError("Tables of Arrow need pyarrow: pip install 'coterie[arrow]'.") from error
+        raise ImportError("Arrow tables need pyarrow: pip install 'coterie[arrow]'.") from error
     return pyarrow

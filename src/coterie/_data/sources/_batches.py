@@ -1,4 +1,4 @@
-"""Batches that somebody else cuts: tuples of X and y, or frames with the target in a column."""
+"""Data frames as sources, and iterables of batches: (X, y) tuples or tables with a target."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from coterie._data.sources._chunks import (
 
 
 def is_pandas_frame(source: Any) -> bool:
-    """Whether a source is a frame as pandas has them."""
+    """Whether a source is a pandas data frame, or one with the same interface."""
     return hasattr(source, "iloc") and hasattr(source, "columns")
 
 
 def open_batches(source: Iterable[Any], spec: ColumnSpec) -> ChunkedSource:
-    """An iterable of (X, y), of (X, y, weights), or of frames."""
+    """An iterable of (X, y), of (X, y, weights), or of data frames as a source."""
     if spec.target is None and spec.named_options:
         raise ValueError(
             f"{' and '.join(spec.named_options)} name columns, and batches of (X, y) have no "
@@ -55,7 +55,7 @@ def open_batches(source: Iterable[Any], spec: ColumnSpec) -> ChunkedSource:
 
 
 def open_frame(frame: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
-    """A frame of pandas, cut into pieces."""
+    """A pandas data frame as a source."""
     features = spec.select_features([str(name) for name in frame.columns])
     n_rows, step = len(frame), choose_chunk_rows(spec.chunk_rows, len(features))
     arrays = check_arrays(n_rows, y=y, weights=weights)
@@ -85,27 +85,28 @@ def _frame_column(frame: Any, name: str | None) -> Any:
 
 
 def _column_keys(frame: Any) -> dict[str, Any]:
-    """The columns as the frame calls them, by their names as text."""
+    """The column keys of a data frame, by their names as text."""
     return {str(name): name for name in frame.columns}
 
 
 def _chunk_from_tuple(batch: Any) -> Chunk:
     if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
         raise TypeError(
-            "Each batch must be (X, y) or (X, y, weights), or a frame with the target in a column "
-            f"that target names; got {type(batch).__name__}."
+            "Each batch must be (X, y) or (X, y, weights), or a data frame together with target, "
+            f"the name of its target column; got {type(batch).__name__}."
         )
     X, y, *weights = batch
     return Chunk(X, y, weights[0] if weights else None, None, _length(y))
 
 
 def _chunk_from_table(batch: Any, spec: ColumnSpec) -> Chunk:
-    """A piece of a frame of pandas, or of a table of Arrow or polars."""
+    """A chunk from a pandas or polars data frame, or from an Arrow table."""
     if is_pandas_frame(batch):
         return _chunk_from_frame(batch, spec)
     if not is_arrow(batch):
         raise TypeError(
-            f"target names a column, so each batch must be a frame; got {type(batch).__name__}."
+            "target names a column, so each batch must be a data frame; got "
+            f"{type(batch).__name__}."
         )
     with wrap_read_errors(DEFAULT_OWNER):
         table = import_pyarrow().table(batch)

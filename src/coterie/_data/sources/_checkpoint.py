@@ -1,4 +1,4 @@
-"""Moments on the way: pieces are counted, and saved now and then to go on from there."""
+"""Checkpoints: moments are saved regularly, and an interrupted count resumes from the file."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from coterie._data.sources._checksum import EMPTY_CHECKSUM, MODULUS, Checksum, c
 from coterie._data.sources._chunks import Chunk, ChunkedSource, ColumnSpec, SourceFile, row_slices
 from coterie._data.sources._folds import ROWS_PER_CALL, RowFolds
 
-# Seconds between two checkpoints; more where it takes long to write one.
+# Seconds between two saves. If a save takes long, the interval is this factor times its duration.
 SAVE_INTERVAL = 60.0
 SAVE_INTERVAL_FACTOR = 20.0
 
 
 @dataclass
 class Checkpoint:
-    """Moments of a source, as far as they have come.
+    """Moments of a source so far, and what is needed to save and resume them.
 
     Parameters
     ----------
     moments : Moments
     path : Path or None
-        Where to save them.
-    about : dict
-        What the source is, in plain values that can be compared.
-    parts : tuple of Part
-        Its files.
-    tally : Tally
-        Of all rows that have been counted.
-    n_again : int
-        Of these, how many come again, to be compared and not to be counted.
+        The checkpoint file; None to save nothing.
+    description : dict
+        Description of the source, compared when counting resumes.
+    files : tuple of SourceFile
+        Files of the source.
+    checksum : Checksum
+        Checksum of all counted rows.
+    n_to_verify : int
+        Number of counted rows that are read again, to compare their checksum.
     """
 
     moments: Moments
@@ -62,21 +62,21 @@ class Checkpoint:
 
     @property
     def start(self) -> int:
-        """The row to begin with."""
+        """The first row to read."""
         return 0 if self.n_to_verify else self.moments.n_read
 
     @property
     def n_seen(self) -> int:
-        """Number of rows so far in this call, and of those that did not have to come again."""
+        """Number of the next row: rows read in this call, and counted rows that were skipped."""
         return self._verified.n_rows if self.n_to_verify else self.moments.n_read
 
     @property
     def n_batches(self) -> int:
-        """Number of batches so far, likewise."""
+        """Number of the next batch, likewise."""
         return self._n_batches_verified if self.n_to_verify else self.moments.n_batches
 
     def add(self, batch: Batch, chunk: Chunk, folds: Any, location: RowLocation) -> None:
-        """Count a piece, or compare it if it has been counted before."""
+        """Count a chunk, or verify it if it has been counted before."""
         if self.path is None:
             self.moments.count_batch(batch, location)
         elif self.n_to_verify:
@@ -99,17 +99,17 @@ class Checkpoint:
             for name in ("X", "y", "weights", "folds"):
                 if getattr(self._verified, name) != getattr(self.checksum, name):
                     raise self.mismatch_error(f"{name} has other values")
-            # The files are as they were, so they need not be read next time.
+            # Save the fingerprints of these files, so that they are not read again next time.
             self.n_to_verify, self._has_unsaved = 0, True
 
     def mismatch_error(self, reason: str) -> ValueError:
-        """The error that says why work cannot go on from a checkpoint."""
+        """The error that says why counting cannot resume from the checkpoint."""
         return ValueError(
-            f"{self.path} has counted other data than these ({reason}): remove it to begin anew."
+            f"The checkpoint {self.path} is of other data ({reason}): remove it to start again."
         )
 
     def save(self) -> None:
-        """Write the moments; where that is not possible, an older file stays as it was."""
+        """Write the checkpoint; if that fails, warn and leave an older file unchanged."""
         if self.path is None or not self._is_consistent:
             return
         fingerprints = [file.fingerprint for file in self.files]
@@ -122,15 +122,15 @@ class Checkpoint:
             write_moments(self.moments, self.path, source)
         except OSError as error:
             warnings.warn(
-                f"{self.path} could not be written ({error.strerror or error}): the work goes on, "
-                "and an older checkpoint is as it was.",
+                f"{self.path} could not be written ({error.strerror or error}): counting goes on, "
+                "and an older checkpoint is unchanged.",
                 RuntimeWarning,
                 stacklevel=2,
             )
 
     @contextmanager
     def periodic_saves(self) -> Iterator[Callable[[], None]]:
-        """Something to call after each piece, that saves now and then; and saves in the end."""
+        """A function to call after each chunk, which saves regularly; saves again at the end."""
         pause, saved = SAVE_INTERVAL, time.monotonic()
 
         def save() -> None:
@@ -155,15 +155,15 @@ def _updated(checksum: Checksum, batch: Batch, chunk: Chunk, folds: Any) -> Chec
 def open_checkpoint(
     checkpoint: Any, source: ChunkedSource, spec: ColumnSpec, folds: RowFolds
 ) -> Checkpoint:
-    """Work that has not begun, or that goes on from a checkpoint."""
+    """A new checkpoint, or the one in the file if it belongs to this source."""
     if checkpoint is None:
         return Checkpoint(Moments(source.n_expected))
     path = Path(checkpoint)
     folder = path.resolve().parent
     if not folder.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent} to write a checkpoint to.")
+        raise FileNotFoundError(f"The folder {path.parent} of checkpoint does not exist.")
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"Nothing may be written to the folder {path.parent} of checkpoint.")
+        raise PermissionError(f"The folder {path.parent} of checkpoint is not writable.")
     description = _describe_source(source, spec, folds)
     if not path.exists():
         return Checkpoint(Moments(source.n_expected), path, description, source.files)
@@ -180,7 +180,7 @@ def open_checkpoint(
 
 
 def _describe_source(source: ChunkedSource, spec: ColumnSpec, folds: RowFolds) -> dict[str, Any]:
-    """What a source is, as far as it can be told before it is read."""
+    """Description of a source, from what is known before it is read."""
     return {
         "columns": source.names,
         "target": spec.target,
@@ -192,21 +192,22 @@ def _describe_source(source: ChunkedSource, spec: ColumnSpec, folds: RowFolds) -
 
 
 def _load_checksum(saved: Any, state: Checkpoint) -> Checksum:
-    """What has been counted, if it is told and fits the moments."""
+    """The checksum in a saved description, if it agrees with the moments."""
     try:
         checksum = Checksum(*(int(each) for each in saved["tally"]))
     except (TypeError, KeyError, ValueError):
-        raise state.mismatch_error("it does not say which") from None
+        raise state.mismatch_error("it has no valid checksum") from None
     if (checksum.n_rows, checksum.n_counted) != (state.moments.n_read, state.moments.n_samples_):
-        raise state.mismatch_error("it does not say which")
+        raise state.mismatch_error("it has no valid checksum")
     return checksum
 
 
 def _check_description(saved: dict[str, Any], state: Checkpoint) -> None:
     for name, now in state.description.items():
         if saved.get(name) != now:
+            before = _short_repr(saved.get(name))
             raise state.mismatch_error(
-                f"{name} is {_short_repr(saved.get(name))} there, {_short_repr(now)} here"
+                f"{name} is {before} in the checkpoint, {_short_repr(now)} now"
             )
 
 
@@ -215,7 +216,7 @@ def _short_repr(value: Any) -> str:
 
 
 def _fingerprints(files: tuple[SourceFile, ...], n_rows: int) -> list[Any]:
-    """What the files are that have the first rows."""
+    """The fingerprints of the files that contain the first `n_rows` rows."""
     fingerprints = []
     for file in files:
         if n_rows > 0:
@@ -225,7 +226,7 @@ def _fingerprints(files: tuple[SourceFile, ...], n_rows: int) -> list[Any]:
 
 
 def _check_arrays(state: Checkpoint, source: ChunkedSource, folds: RowFolds) -> None:
-    """Raise where what lies beside files is not what it was; the files are."""
+    """Raise if y, weights or folds have changed since the checkpoint was saved."""
     given: dict[str, Callable[[slice], Any]] = {
         name: partial(slice_rows, source.arrays, name) for name in source.arrays
     }

@@ -1,4 +1,4 @@
-"""By what rows are recognised that have been counted before."""
+"""Checksums of rows, to verify that a checkpoint belongs to the same data."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ MODULUS = 2**64
 
 
 class Checksum(NamedTuple):
-    """Sums of the bits of all values, each times the number of its row.
+    """Sums of the bits of all values, each times a factor that depends on its position.
 
-    Whole numbers, so that it does not matter how rows are cut into pieces.
+    Sums of integers do not depend on how the rows are split into chunks.
     """
 
     n_rows: int = 0  # of y, weights and folds
-    n_counted: int = 0  # of X, rows of weight 0 left out
+    n_counted: int = 0  # of X, without rows of weight 0
     X: int = 0
     y: int = 0
     weights: int = 0
     folds: int = 0
 
     def with_rows(self, X: FloatArray, n_rows: int, y: Any, weights: Any, folds: Any) -> Checksum:
-        """After some rows more."""
+        """The checksum after more rows."""
         return Checksum(
             self.n_rows + n_rows,
             self.n_counted + len(X),
@@ -43,13 +43,13 @@ EMPTY_CHECKSUM = Checksum()
 
 
 def _table_checksum(X: FloatArray, start: int) -> int:
-    """The tally of numbers in rows and columns, of which each has its number."""
+    """The checksum of a table; it changes with the order of rows or columns."""
     bits = X.view(np.uint64)
     return _weighted_sum(bits.sum(axis=1), start) + _weighted_sum(bits.sum(axis=0), 0)
 
 
 def column_checksum(values: Any, start: int) -> int:
-    """The tally of what lies beside a table, from a row on; 0 where there is nothing."""
+    """The checksum of an array of y, weights or folds that begins at row `start`; 0 for None."""
     if values is None:
         return 0
     array = np.asarray(values.toarray() if is_sparse(values) else values)
@@ -59,7 +59,7 @@ def column_checksum(values: Any, start: int) -> int:
 
 
 def _weighted_sum(bits: Bits, start: int) -> int:
-    """The sum of all bits, each times an odd number that depends on its place."""
+    """The sum of all bits, each times an odd number that depends on its position."""
     positions = np.arange(start, start + len(bits), dtype=np.uint64)
     return int((bits * (2 * positions + 1)).sum())
 

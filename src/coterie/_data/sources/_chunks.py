@@ -1,4 +1,4 @@
-"""What every source gives: pieces of a table, one after the other."""
+"""The interface of all sources: a table that is read in chunks of rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coterie._data.validation import counted
 
 
 class Chunk(NamedTuple):
-    """Some rows of a source, as they lie there."""
+    """Some rows of a source, not yet validated."""
 
     X: Any
     y: Any
@@ -29,7 +29,7 @@ Chunks = Generator[Chunk, None, None]
 
 
 class ColumnSpec(NamedTuple):
-    """What is wanted of a table by name, and of how many rows at a time."""
+    """Which columns of a table are target, features, weights and folds, and the chunk size."""
 
     target: list[str] | None = None
     columns: list[str] | None = None
@@ -39,25 +39,25 @@ class ColumnSpec(NamedTuple):
 
     @property
     def other_columns(self) -> list[str]:
-        """The columns that are no features."""
+        """The columns that are not features."""
         others = [*(self.target or ()), self.weights, self.folds]
         return [name for name in others if name is not None]
 
     @property
     def named_options(self) -> list[str]:
-        """What was asked for that only tables with names of columns have."""
+        """The options given that need a table with column names."""
         asked = {"columns": self.columns, "weights": self.weights, "folds": self.folds}
         return [name for name, value in asked.items() if value is not None]
 
     def select_features(self, names: list[str], owner: str = "The source") -> list[str]:
-        """The names of the features, all but the others unless some are wanted."""
+        """The names of the features: `columns` if given, else all columns without another role."""
         times = Counter(names)
         missing = [name for name in [*self.other_columns, *(self.columns or ())] if not times[name]]
         if missing:
             raise ValueError(f"{owner} has no {counted('column', missing, most=3)}.")
         features = self.columns
         if features is None:
-            # What pandas calls an index without a name is none of its columns.
+            # pandas writes an unnamed index as a column with such a name.
             indices = [name for name in names if name.startswith("__index_level_")]
             features = [name for name in names if name not in {*self.other_columns, *indices}]
         repeated = [
@@ -71,34 +71,34 @@ class ColumnSpec(NamedTuple):
         used = Counter([*features, *self.other_columns])
         if twice := [name for name, count in used.items() if count > 1]:
             raise ValueError(
-                f"{counted('Column', twice, most=3)} can be a feature, a target, weights or folds, "
-                "and one of these only."
+                f"{counted('Column', twice, most=3)} can be only one of feature, target, weights "
+                "and folds."
             )
         if not features:
-            raise ValueError(f"{owner} has no columns that could be features.")
+            raise ValueError(f"{owner} has no columns that can be features.")
         return features
 
 
 class SourceFile(NamedTuple):
-    """A file that is some of the rows of a source."""
+    """A file of a source."""
 
     name: str
     n_rows: int
     size: int
-    modified_ns: int  # when, in nanoseconds
+    modified_ns: int  # time of the last change
 
     @property
     def fingerprint(self) -> list[Any]:
-        """By what to tell whether the file is still the same."""
+        """Values that change if the file changes."""
         return [self.name, self.n_rows, self.size, self.modified_ns]
 
 
 class ReadCost(NamedTuple):
-    """What it takes to read a chunk, beside the memory for the chunk itself."""
+    """Memory needed to read a chunk, in addition to the chunk itself."""
 
     n_bytes: int = 0
-    what: str = ""  # that has to be read at once
-    advice: str = ""  # on how to make it smaller
+    what: str = ""  # what must be read at once
+    advice: str = ""  # how to need less
 
 
 NO_READ_COST = ReadCost()
@@ -106,36 +106,37 @@ NO_READ_COST = ReadCost()
 
 @dataclass(frozen=True)
 class ChunkedSource:
-    """A source once it is opened.
+    """An open source, which is read chunk by chunk.
 
     Parameters
     ----------
-    pieces : callable
-        Gives the pieces from a row on, the second argument: a row where one of them ends. Only
-        where there are parts may a source begin elsewhere than at row 0.
+    read_chunks : callable
+        Gives the chunks from a row on (first argument). One chunk ends at the row of the second
+        argument. Only sources with `files` can start at a row other than 0.
     n_rows : int or None
-        Number of rows, where it is known.
+        Number of rows, if known.
     n_features : int or None
+        Number of features, if known.
     names : list of str or None
-        Those of the features.
+        Names of the features.
     n_expected : float or None
-        The number of rows, as often as each counts, where it is known.
+        Sum of the weights, or the number of rows without weights, if known.
     chunk_rows : int or None
-        Rows of each piece but the last; None where pieces are what they are.
+        Number of rows in each chunk but the last; None if the source determines it.
     n_folds : int or None
-        The number of folds that a column tells, where it is known beforehand.
-    beside : mapping of str to array
-        "y" and "weights", where they are no columns of the source.
-    parts : tuple of Part
-        The files that rows come from, where we have opened them.
-    n_held : float
+        Number of folds in a column, if known before the rows are read.
+    arrays : mapping of str to array
+        "y" and "weights", if they are given as arrays and not as columns.
+    files : tuple of SourceFile
+        The files that rows are read from, if coterie opens them itself.
+    chunks_in_memory : float
         How many chunks are in memory at once.
-    reading : Reading
-        What it takes to read a chunk, beside it.
-    idle : ndarray of int or None
-        The rows of weight 0, where it is known that there are some.
-    is_alien : bool
-        Whether somebody else reads, and takes memory that we know nothing about.
+    read_cost : ReadCost
+        Memory needed to read a chunk, in addition to the chunk itself.
+    zero_weight_rows : ndarray of int or None
+        Numbers of the rows of weight 0, if there are any and they are known.
+    is_external : bool
+        Whether another library reads the rows, and takes an unknown amount of memory.
     """
 
     read_chunks: Callable[[int, int], Chunks]
@@ -154,19 +155,19 @@ class ChunkedSource:
 
     @property
     def max_chunk_rows(self) -> int:
-        """The rows of the largest piece, 0 where that is not known."""
+        """Number of rows in the largest chunk, 0 if unknown."""
         rows = [each for each in (self.chunk_rows, self.n_rows) if each is not None]
         return 0 if self.chunk_rows is None else min(rows)
 
     def n_chunks(self, start: int, edge: int) -> int:
-        """Number of pieces from a row on, if one ends at the edge; 0 where it is not known."""
+        """Number of chunks from a row on, if one ends at the row `edge`; 0 if unknown."""
         if self.n_rows is None or self.chunk_rows is None:
             return 0
         lengths = (edge - start, self.n_rows - edge)
         return sum(-(-length // self.chunk_rows) for length in lengths)
 
     def location(self, name: str, start: int, chunk: Chunk) -> RowLocation:
-        """Where the rows of a piece lie, for a sentence about them."""
+        """Where the rows of a chunk come from, for error messages."""
         files = tuple((file.name, file.n_rows) for file in self.files)
         names = {what: _display_name(what, values) for what, values in self.arrays.items()}
         if chunk.folds is None:
@@ -175,13 +176,13 @@ class ChunkedSource:
 
 
 def _display_name(what: str, values: Any) -> str:
-    """What something beside a source is called: the name of its file, if it has one."""
+    """The name of an array in error messages: the name of its file, if it has one."""
     path = getattr(values, "path", None)
     return path.name if isinstance(path, Path) else what
 
 
 def row_slices(start: int, edge: int, n_rows: int, step: int) -> Iterator[slice]:
-    """So many rows at a time, one of the slices ending at the edge.
+    """Slices of `step` rows, one of which ends at the row `edge`.
 
     Examples
     --------
@@ -199,16 +200,17 @@ def n_unique_folds(folds: Any) -> int:
     return max(1, len(np.unique(folds)))
 
 
-# Bytes of a piece where nobody says how many rows it has.
+# Default size of a chunk in bytes.
 CHUNK_BYTES = 2**26
-# Labels take a column each, so rows are not too many even where features are few.
+# Largest default number of rows in a chunk. Labels add one column each, so even a table with few
+# features needs a limit.
 MAX_CHUNK_ROWS = 2**14
 
 
 def choose_chunk_rows(chunk_rows: int | None, n_features: int, block_rows: int = 1) -> int:
-    """Rows of a piece: as asked for, or as many as make a moderate table.
+    """Number of rows in a chunk: `chunk_rows` if given, else a default by the number of features.
 
-    Where rows lie in blocks that are read together, whole ones if they are small enough.
+    If rows are stored in blocks of `block_rows`, the default is a multiple of it where possible.
     """
     if chunk_rows is not None:
         return chunk_rows

@@ -1,4 +1,4 @@
-"""Which fold each row of a piece belongs to."""
+"""Fold numbers of the rows of a source."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from coterie._core.values import IntArray
 from coterie._data.sources._arrays import check_length
 from coterie._data.sources._chunks import ChunkedSource, n_unique_folds
 
-# Row numbers that a function is asked about at a time.
+# Number of row numbers passed to a function of folds at a time.
 ROWS_PER_CALL = 2**20
 
 
 class RowFolds(NamedTuple):
-    """The folds of rows by their numbers, where no column tells them."""
+    """Folds by row number, for folds that are not a column of the source."""
 
     function: Callable[[IntArray], Any] | None
-    n_folds: int | None  # None where it is not known beforehand
-    n_rows: int | None = None  # how many rows have a fold, where there is an end to them
+    n_folds: int | None  # None if it is unknown before the rows are read
+    n_rows: int | None = None  # length of an array of folds
 
     def of_rows(self, start: int, stop: int) -> Any:
-        """The fold of each row; None if there are none."""
+        """The fold of each row in a range; None if there are no folds."""
         if self.function is None:
             return None
         found = np.asarray(self.function(np.arange(start, stop)))
@@ -32,7 +32,7 @@ class RowFolds(NamedTuple):
 
 
 def make_row_folds(folds: Any, source: ChunkedSource) -> RowFolds:
-    """The folds that are asked for: a number of them, one for each row, or a function of rows."""
+    """Folds from their number, an array with one entry for each row, or a function of rows."""
     if folds is None or isinstance(folds, str):
         return RowFolds(None, 1 if folds is None else source.n_folds)
     if callable(folds):
@@ -52,12 +52,11 @@ def make_row_folds(folds: Any, source: ChunkedSource) -> RowFolds:
 def _contiguous_folds(
     n_folds: int, n_rows: int | None, zero_weight_rows: IntArray | None
 ) -> RowFolds:
-    """As KFold does: contiguous, the first ones with a row more; rows of weight 0 do not count."""
+    """Contiguous folds as in KFold, of the rows with a weight above 0."""
     if n_rows is None:
         raise ValueError(
-            f"folds={n_folds} cuts all rows into {n_folds} parts, and this source does not tell "
-            "their number: give a function of row numbers, such as lambda rows: rows % 5, or the "
-            "name of a column."
+            f"folds={n_folds} needs the number of rows, and this source does not give it: pass a "
+            "function of row numbers, such as lambda rows: rows % 5, or the name of a column."
         )
     zero_weight_rows = np.empty(0, dtype=np.intp) if zero_weight_rows is None else zero_weight_rows
     n_rows -= len(zero_weight_rows)
@@ -65,7 +64,7 @@ def _contiguous_folds(
         raise ValueError(f"folds must be from 2 to the number of rows, {n_rows}, got {n_folds}.")
     sizes = np.full(n_folds, n_rows // n_folds)
     sizes[: n_rows % n_folds] += 1
-    # Rows of weight 0 at the end belong to no fold, and it does not matter to which.
+    # The fold of a row of weight 0 does not matter.
     edges = np.cumsum(sizes)[:-1]
 
     def fold_of(rows: IntArray) -> IntArray:
@@ -76,7 +75,7 @@ def _contiguous_folds(
 
 
 def _folds_from_function(function: Callable[[IntArray], Any], n_rows: int | None) -> RowFolds:
-    """A function of row numbers, with the number of folds that it gives."""
+    """Folds from a function of row numbers; they are counted if the number of rows is known."""
     if n_rows is None:
         return RowFolds(function, None)
     folds, different = RowFolds(function, None), set()

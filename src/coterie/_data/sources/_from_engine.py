@@ -1,4 +1,4 @@
-"""Moments of tables whose rows lie elsewhere, counted where they are."""
+"""Moments of Dask and Spark tables, counted by these engines."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def moments_from_engine(
     memory: float | None,
     refused: Mapping[str, str],
 ) -> Moments:
-    """The moments that an engine counts.
+    """The moments of a table, counted by its engine.
 
     Parameters
     ----------
     refused : mapping from str to str
-        What was asked for that has no use here, and why.
+        Options that engines do not support, and why.
     """
     for name, why in refused.items():
-        raise ValueError(f"{name} has no use where rows lie elsewhere: {why}.")
+        raise ValueError(f"{name} cannot be used with Dask or Spark: {why}.")
     if (target is None) == (y is None):
-        raise ValueError("A source needs target, the name of a column, or y; one of them.")
+        raise ValueError("Pass either target, the name of a column, or y.")
     allowed = half_the_memory() if memory is None else memory
     counting = Counting(y if target is None else target, weights, folds, columns, memory=allowed)
     return engine.moments(source, counting)

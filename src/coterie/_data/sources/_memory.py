@@ -1,4 +1,4 @@
-"""How much memory moments will take, and whether that is allowed."""
+"""Memory that moments of a source need, and an error if it exceeds the limit."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from coterie._data.sources._chunks import ChunkedSource, ReadCost
 
 @dataclass(frozen=True)
 class MemoryBudget:
-    """Bytes that may be taken, for a source that is read in a certain way.
+    """Memory limit for the moments of a source.
 
     Parameters
     ----------
-    opened : Opened
+    source : ChunkedSource
     allowed : float or None
-        None for half the memory of the machine.
-    saves : bool, default=False
-        Whether moments are written to a file now and then.
+        Limit in bytes; None for half the memory of the machine.
+    writes_checkpoint : bool, default=False
+        Whether moments are saved to a checkpoint.
     """
 
     source: ChunkedSource
@@ -30,14 +30,14 @@ class MemoryBudget:
     writes_checkpoint: bool = False
 
     def check(self, n_features: int, chunk_rows: int, n_folds: int) -> float:
-        """Bytes that so many features and folds take, if there are as many."""
+        """Bytes needed for so many features, rows and folds; raise if they exceed the limit."""
         matrix = 8 * n_features**2
         needed = _MemoryNeed(
             n_features,
             n_folds,
             chunk_rows,
             matrix,
-            # Of a matrix that is written, the half that counts is copied.
+            # To write a matrix, its lower triangle is copied.
             self.writes_checkpoint * matrix / 2 + 8 * n_features * ROWS,
             self.source.chunks_in_memory * 8 * n_features,
             self.source.read_cost,
@@ -51,16 +51,16 @@ class MemoryBudget:
 
 @dataclass(frozen=True)
 class _MemoryNeed:
-    """Bytes that moments take, and what for."""
+    """Bytes that moments need, by purpose."""
 
     n_features: int
     n_folds: int
     chunk_rows: int
-    matrix: float  # for each fold
-    fixed: float  # for rows that are kept, and to write a checkpoint
-    row: float  # for each row of a chunk
+    matrix: float  # bytes for each fold
+    fixed: float  # bytes for sampled rows, and to write a checkpoint
+    row: float  # bytes for each row of a chunk
     read_cost: ReadCost
-    can_resize: bool  # or chunks are what they are
+    can_resize: bool  # whether chunk_rows sets the size of chunks
 
     @property
     def matrices(self) -> float:
@@ -71,7 +71,7 @@ class _MemoryNeed:
         return self.matrices + self.row * self.chunk_rows + self.read_cost.n_bytes
 
     def message(self, allowed: float) -> str:
-        """What takes how much, and what would help."""
+        """The error message: what needs how much memory, and how to need less."""
         chunks = self.row * self.chunk_rows
         each = [
             f"{format_bytes(self.matrices)} for all pairs of features",
@@ -87,7 +87,7 @@ class _MemoryNeed:
         )
 
     def _remedies(self, allowed: float) -> Iterator[str]:
-        """What is enough by itself, or else what is enough together; nothing where nothing is."""
+        """Changes that are each sufficient, or else a sufficient combination if there is one."""
         excess = self.total - allowed
         n_rows = int(self.chunk_rows - math.ceil(excess / self.row))
         n_folds = int(self.n_folds - math.ceil(excess / self.matrix))
@@ -105,7 +105,7 @@ class _MemoryNeed:
             yield from self._combined_remedies(excess)
 
     def _combined_remedies(self, excess: float) -> Iterator[str]:
-        """What is enough if all of it is done, the largest first."""
+        """Changes that are sufficient together, the largest saving first."""
         saved = {
             "a smaller chunk_rows" if self.can_resize else "smaller batches": (
                 self.row * (self.chunk_rows - 1)

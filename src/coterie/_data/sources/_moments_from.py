@@ -1,4 +1,4 @@
-"""Moments of what does not fit in memory."""
+"""`moments_from`: moments of data that do not fit in memory."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from coterie._data.sources._from_engine import moments_from_engine
 from coterie._data.sources._memory import MemoryBudget
 from coterie._data.sources._parquet import open_parquet
 
-# Products of a chunk: so many take less time than to read it.
+# Fewer multiplications than this for a chunk run in one thread.
 FEW_PRODUCTS = 1e9
-# What engines see to themselves.
+# Options that engines do not support, and why.
 ENGINE_REFUSALS = {
-    "chunk_rows": "they are cut already",
-    "checkpoint": "what was lost on the way is counted again, and moments can be saved",
-    "progress": "the engine shows its own, such as dask.diagnostics.ProgressBar",
+    "chunk_rows": "the rows are in chunks already",
+    "checkpoint": "the engine repeats tasks that fail, and the moments can be saved",
+    "progress": "the engine has its own progress bar, such as dask.diagnostics.ProgressBar",
 }
 
 
@@ -49,42 +49,49 @@ def moments_from(
     progress: bool | Tell = False,
     memory: float | None = None,
 ) -> Moments:
-    """Moments of a file, a stream or batches, chunk by chunk.
+    """Moments of a file, a stream or batches, read chunk by chunk.
 
-    There are in memory one matrix of all pairs of features for each fold, about a thousand rows,
-    and a few chunks. The bar says how much that is, and more than `memory` is refused beforehand.
+    Memory holds one matrix of all pairs of features for each fold, about a thousand rows, and a
+    few chunks. The progress bar shows how much that is. If it exceeds `memory`, an error is raised
+    before any row is read.
 
     Parameters
     ----------
     source : path, array, table or iterable
-        The path of a Parquet file or of a folder of them; that of a ``.npy`` file; an array of
-        shape (n_rows, n_features) that can be sliced, such as those of h5py and zarr; anything that
-        hands over a stream of Arrow, such as tables and datasets of pyarrow, frames of polars and
-        relations of DuckDB; an array or a data frame of Dask, counted by whatever scheduler is
-        active; a frame of Spark, which counts its rows itself; or an iterable of batches: (X, y),
-        (X, y, weights), or frames.
+        One of:
+
+        - the path of a Parquet file, of a folder of Parquet files, or of a ``.npy`` file;
+        - an array of shape (n_rows, n_features) that can be sliced, such as those of NumPy, h5py
+          and zarr;
+        - a pandas data frame;
+        - anything with Arrow batches, such as pyarrow tables and datasets, polars data frames and
+          DuckDB relations;
+        - a Dask array or data frame, counted by the active scheduler;
+        - a Spark data frame, counted by Spark;
+        - an iterable of batches: (X, y), (X, y, weights), or data frames.
     y : array-like of shape (n_rows,) or (n_rows, n_targets), or path, optional
-        The target, where it is no column: an array, or the path of a ``.npy`` file.
+        The target, if it is not a column: an array, or the path of a ``.npy`` file.
     target : str or list of str, optional
-        The column that is the target, or several.
+        The name of the target column, or of several.
     columns : list of str, optional
-        The features; by default all columns but those that are named otherwise.
+        The features; by default all columns that are not target, weights or folds.
     weights : str, array-like of shape (n_rows,) or path, optional
-        How many times each row counts: a column of tables, or an array.
+        The weight of each row: the name of a column, an array, or the path of a ``.npy`` file.
     folds : int, str, array-like of shape (n_rows,) or callable, optional
-        The folds that prices are scored on: so many contiguous ones, as ``KFold`` has them; the
-        name of a column; the number of each row; or a function from row numbers to these.
+        The folds that prices are scored on: a number of contiguous folds, as in ``KFold``; the
+        name of a column; an array with the fold number of each row; or a function from row
+        numbers to fold numbers.
     chunk_rows : int, optional
-        Rows to be read at a time; by default 64 MB of them.
+        Number of rows to read at a time; by default as many as take 64 MB.
     checkpoint : str or path, optional
-        A file to save the moments to about every minute, at the end, and when something stops the
-        work. If it is there already, the work goes on where it stopped, provided that these are
-        the same rows. Remove it to begin anew.
+        A file to save the moments to about every minute, at the end, and if counting is
+        interrupted. If the file exists, counting resumes where it stopped, provided that the
+        source has the same rows. Remove the file to start again.
     progress : bool or callable, default=False
-        Whether to show a bar; a function is called with the number of chunks done and of all, 0
-        where it is not known.
+        Whether to show a progress bar. A function is called with the number of chunks done and
+        the total number of chunks, 0 if that is unknown.
     memory : float, optional
-        Bytes that may be taken. By default half the memory of the machine.
+        Limit for the memory used, in bytes. By default half the memory of the machine.
 
     Returns
     -------
@@ -126,7 +133,7 @@ def moments_from(
 
 
 def _limit_threads(opened: ChunkedSource) -> AbstractContextManager[Any]:
-    """One thread for products so small that waking others takes longer than they do."""
+    """Use one thread if the products of a chunk are so small that more threads would be slower."""
     is_light = (
         opened.n_features is not None
         and opened.n_features**2 * opened.max_chunk_rows < FEW_PRODUCTS
@@ -135,21 +142,21 @@ def _limit_threads(opened: ChunkedSource) -> AbstractContextManager[Any]:
 
 
 def _progress_text(budget: MemoryBudget, n_folds: int | None) -> str:
-    """What the bar says, once there is enough memory."""
+    """The text of the progress bar; raise if there is not enough memory."""
     opened = budget.source
     if opened.n_features is None:
         return "chunks"
     needed = budget.check(opened.n_features, opened.max_chunk_rows, n_folds or 1)
     if n_folds is None:
         return "chunks"
-    more = " beside what the source takes" if opened.is_external else ""
+    more = " in addition to the source" if opened.is_external else ""
     return f"chunks, up to {format_bytes(needed)}{more}"
 
 
 def _count_chunk(
     chunk: Chunk, state: Checkpoint, row_folds: RowFolds, budget: MemoryBudget
 ) -> None:
-    """Count a piece, if it is what it should be and memory allows for its folds."""
+    """Validate and count a chunk; raise if its folds need too much memory."""
     opened, start = budget.source, state.n_seen
     location = opened.location(f"batch {state.n_batches}", start, chunk)
     folds = row_folds.of_rows(start, start + chunk.n_rows) if chunk.folds is None else chunk.folds
@@ -161,12 +168,12 @@ def _count_chunk(
 
 
 def _check_end(state: Checkpoint, row_folds: RowFolds, opened: ChunkedSource) -> None:
-    """Raise where there were no rows, or not as many as there should have been."""
+    """Raise if there were no rows, or not as many as y, weights or folds have."""
     n_rows = state.n_seen
     if state.n_to_verify:
         raise state.mismatch_error(f"the source ends after {n_rows:,} rows")
     if not state.moments.n_samples_:
-        raise ValueError("The source has no rows that count.")
+        raise ValueError("The source has no rows with a weight above 0.")
     lengths = {name: values.shape[0] for name, values in opened.arrays.items()}
     if row_folds.n_rows is not None:
         lengths["folds"] = row_folds.n_rows
@@ -175,7 +182,7 @@ def _check_end(state: Checkpoint, row_folds: RowFolds, opened: ChunkedSource) ->
 
 
 def _make_spec(target: Any, columns: Any, weights: Any, folds: Any, chunk_rows: Any) -> ColumnSpec:
-    """What is wanted by name."""
+    """The column spec, with its values checked."""
     if chunk_rows is not None and (not isinstance(chunk_rows, Integral) or int(chunk_rows) < 1):
         raise ValueError(f"chunk_rows must be 1 or more, got {chunk_rows!r}.")
     return ColumnSpec(
@@ -195,12 +202,12 @@ def _as_names(given: Any) -> list[str] | None:
 
 
 def _open_source(source: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
-    """The source, by what kind of thing it is."""
+    """Open a source, by its type."""
     if isinstance(source, str | os.PathLike):
         return _open_path(Path(source), y, weights, spec)
     check_on_host(source)
     if type(source).__module__.startswith("xarray."):
-        raise TypeError("source is a field of xarray: pass it to fit, or its values as an array.")
+        raise TypeError("source is an xarray object: pass it to fit, or its values as an array.")
     if is_pandas_frame(source):
         _check_one_target(y, spec)
         return open_frame(source, y, weights, spec)
@@ -211,28 +218,28 @@ def _open_source(source: Any, y: Any, weights: Any, spec: ColumnSpec) -> Chunked
         return open_array(source, y, weights, spec)
     if isinstance(source, Iterable) and not isinstance(source, bytes | Mapping):
         if y is not None or weights is not None:
-            raise ValueError("Batches bring their own y and weights: leave y and weights out.")
+            raise ValueError("Batches contain y and weights: leave the options y and weights out.")
         return open_batches(source, spec)
     raise TypeError(
-        "source must be a path, an array, a table of Arrow or an iterable of batches, got "
+        "source must be a path, an array, an Arrow table or an iterable of batches, got "
         f"{type(source).__name__}."
     )
 
 
 def _open_path(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
-    """The file, or the files in a folder, by the end of its name."""
+    """Open a file or a folder, by its suffix."""
     if not path.exists():
-        raise FileNotFoundError(f"There is no {path}.")
+        raise FileNotFoundError(f"{path} does not exist.")
     if path.suffix == ".npy":
         return open_npy(path, y, weights, spec)
     if path.suffix.lower() in SUFFIX_ADVICE:
-        raise ValueError(f"{path} is no Parquet: {SUFFIX_ADVICE[path.suffix.lower()]}.")
+        raise ValueError(f"{path} is not a Parquet file: {SUFFIX_ADVICE[path.suffix.lower()]}.")
     _check_one_target(y, spec)
     return open_parquet(path, y, weights, spec)
 
 
-# What to pass instead of the path of a file that others can open.
-CSV_ADVICE = "pass the chunks of pandas.read_csv(path, chunksize=10_000), or a query of DuckDB"
+# What to pass instead of the path, for files that another library can open.
+CSV_ADVICE = "pass the chunks of pandas.read_csv(path, chunksize=10_000), or a DuckDB query"
 HDF5_ADVICE = 'pass an array in it, such as h5py.File(path)["X"]'
 SUFFIX_ADVICE = {
     ".csv": CSV_ADVICE,
@@ -251,4 +258,4 @@ SUFFIX_ADVICE = {
 
 def _check_one_target(y: Any, spec: ColumnSpec) -> None:
     if (spec.target is None) == (y is None):
-        raise ValueError("A table needs target, the name of a column, or y, an array; one of them.")
+        raise ValueError("Pass either target, the name of a column, or y, an array.")

@@ -1,4 +1,4 @@
-"""Parquet files: one, or a folder of them in the order of their names."""
+"""Parquet files as a source: one file, or a folder of files in the order of their names."""
 
 from __future__ import annotations
 
@@ -39,49 +39,49 @@ from coterie._data.sources._prefetch import prefetch
 from coterie._data.validation import counted
 
 PARQUET_SUFFIXES = (".parquet", ".parq", ".pq")
-# What Hive writes where there is no value.
+# What Hive writes for a missing value in the name of a folder.
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
-# Row groups of more bytes than this are read bit by bit, and not as a whole.
+# Larger row groups are read through a buffer, and not as a whole.
 LARGE_GROUP_BYTES = 2**28
 BUFFER_BYTES = 2**16
-# Writers end a page at about so many bytes; reading bit by bit, there is one of each column.
+# Typical size of a page. Reading through a buffer, one page of each column is in memory.
 PAGE_BYTES = 2**20
-SMALLER_GROUPS = "smaller row groups (write the file anew, such as with row_group_size of pyarrow)"
+SMALLER_GROUPS = "smaller row groups (rewrite the file, such as with row_group_size of pyarrow)"
 
 
 class _ParquetFile(NamedTuple):
-    """A file as its last lines describe it."""
+    """A Parquet file, as described by its footer."""
 
     path: Path
     names: list[str]
     types: list[Any]
-    groups: list[int]  # rows of each row group
-    largest_group: int  # of the largest row group
-    column_bytes: int  # bytes of each of its columns, on average
-    constants: dict[str, Any]  # columns whose value stands in the name of a folder
+    groups: list[int]  # number of rows in each row group
+    largest_group: int  # number of the largest row group
+    column_bytes: int  # mean size of its columns
+    constants: dict[str, Any]  # columns whose value is in the name of a folder (Hive partitions)
 
     @property
     def n_rows(self) -> int:
         return sum(self.groups)
 
     def is_large(self, n_columns: int) -> bool:
-        """Whether so many columns of a row group are too much to be read as a whole."""
+        """Whether so many columns of a row group are too large to be read as a whole."""
         return self.column_bytes * n_columns > LARGE_GROUP_BYTES
 
     def read_bytes(self, n_columns: int) -> int:
-        """Bytes that are taken to read so many columns, beside what is read."""
-        # As they lie in the file, as they are once unpacked, and what the allocator keeps.
+        """Bytes needed to read so many columns, in addition to the chunk."""
+        # Compressed, uncompressed, and what the allocator keeps.
         if not self.is_large(n_columns):
             return 3 * n_columns * self.column_bytes
         return 2 * n_columns * min(self.column_bytes, PAGE_BYTES) + n_columns * BUFFER_BYTES
 
     def name_in(self, path: Path) -> str:
-        """What the file is called in a folder, or by itself."""
+        """The name of the file, relative to the folder that was opened."""
         return self.path.name if self.path == path else str(self.path.relative_to(path))
 
 
 def open_parquet(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
-    """A Parquet file, or a folder of them."""
+    """A Parquet file, or a folder of Parquet files, as a source."""
     import_pyarrow()
     files = _describe_files(path)
     features = spec.select_features(files[0].names, str(files[0].path))
@@ -97,7 +97,7 @@ def open_parquet(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedS
 
     def chunks(start: int, edge: int) -> Chunks:
         batches = _batches(files, columns, step, start)
-        # Two tables in turn, one in use and one to be filled: new memory takes time.
+        # Two tables in turn, one in use and one to fill, since allocating memory takes time.
         tables = cycle(np.empty((2, len(features) * min(step, n_rows))))
         for rows, some in split_batches(batches, row_slices(start, edge, MAX_N_ROWS, step)):
             chunk = chunk_from_batches(some, features, spec, arrays, rows, next(tables))
@@ -117,7 +117,7 @@ def open_parquet(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedS
         None if folds is None else n_unique_folds(folds),
         arrays,
         tuple(_source_file(file, path) for file in files),
-        # Two tables, a copy that is centred, and batches.
+        # Two tables, a centred copy, and batches.
         chunks_in_memory=7.0,
         zero_weight_rows=find_zero_weights(arrays.get("weights") if counts is None else counts),
         read_cost=_read_cost(files, path, len(columns)),
@@ -125,7 +125,7 @@ def open_parquet(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedS
 
 
 def _read_cost(files: list[_ParquetFile], path: Path, n_columns: int) -> ReadCost:
-    """What it takes to read the file that takes most."""
+    """Memory needed to read the file that needs most."""
     file = max(files, key=lambda file: file.read_bytes(n_columns))
     if not file.groups:
         return NO_READ_COST
@@ -138,13 +138,13 @@ def _read_cost(files: list[_ParquetFile], path: Path, n_columns: int) -> ReadCos
 
 
 def _describe_files(path: Path) -> list[_ParquetFile]:
-    """All files, in the order of their names, with their descriptions."""
+    """The description of each file, in the order of their names."""
     if not path.is_dir():
         return [_describe_file(path, {})]
     inside = (each.relative_to(path) for each in path.rglob("*") if each.is_file())
     found = sorted((each for each in inside if _is_parquet(each)), key=Path.as_posix)
     if not found:
-        raise ValueError(f"There is no Parquet file ({', '.join(PARQUET_SUFFIXES)}) in {path}.")
+        raise ValueError(f"{path} contains no Parquet file ({', '.join(PARQUET_SUFFIXES)}).")
     constants = _parse_integers([_hive_values(file) for file in found])
     both = zip(found, constants, strict=True)
     return [_describe_file(path / file, values) for file, values in both]
@@ -156,7 +156,7 @@ def _is_parquet(path: Path) -> bool:
 
 
 def _hive_values(path: Path) -> dict[str, str | None]:
-    """What the names of folders say, such as "year=2001"."""
+    """The values in names of folders (Hive partitions), such as "year=2001"."""
     pairs = (part.partition("=") for part in path.parent.parts if "=" in part)
     return {
         unquote(name): None if value == HIVE_NULL else unquote(value) for name, _, value in pairs
@@ -164,7 +164,7 @@ def _hive_values(path: Path) -> dict[str, str | None]:
 
 
 def _parse_integers(inside: list[dict[str, str | None]]) -> list[dict[str, Any]]:
-    """The same, as numbers where all files have whole ones there."""
+    """The same values, as integers in columns where all files have integers."""
     names = {name for values in inside for name in values}
     whole = {
         name
@@ -206,7 +206,7 @@ def _describe_file(path: Path, constants: dict[str, Any]) -> _ParquetFile:
 def _open_file(path: Path, *, is_large: bool = False) -> Any:
     from pyarrow import parquet
 
-    # Pages are checked where the file has checksums. Read ahead it need not, since we do.
+    # Verify the checksums of pages. No pre_buffer, since we prefetch chunks ourselves.
     return parquet.ParquetFile(
         path,
         pre_buffer=False,
@@ -218,7 +218,7 @@ def _open_file(path: Path, *, is_large: bool = False) -> Any:
 def _check_same_columns(
     file: _ParquetFile, first: _ParquetFile, columns: list[str], spec: ColumnSpec
 ) -> None:
-    """Raise where a file lacks columns, or has more than the first one."""
+    """Raise if a file lacks columns, or has more than the first file."""
     times, known = Counter(file.names), {*first.names}
     missing = [name for name in columns if not times[name]]
     if missing:
@@ -237,17 +237,17 @@ def _check_same_columns(
 
 
 def _check_targets(files: list[_ParquetFile], targets: list[str]) -> None:
-    """Raise where a target is numbers in some files and none in others, as a chunk has one kind."""
+    """Raise if a target is numbers in some files and text in others."""
     for name in targets:
         types = [(file, file.types[file.names.index(name)]) for file in files]
-        # A file without any value is told when it is read.
+        # A column without any value raises an error when it is read.
         known = [(file, arrow_type) for file, arrow_type in types if str(arrow_type) != "null"]
         for file, arrow_type in known[1:]:
             first, before = known[0]
             if is_numeric(arrow_type) != is_numeric(before):
                 raise ValueError(
                     f"{file.path} holds {arrow_type} in column {name!r}, and {first.path.name} "
-                    f"holds {before}: a target is numbers in all files, or text in all."
+                    f"holds {before}: a target must be numbers in all files, or text in all files."
                 )
 
 
@@ -257,7 +257,7 @@ def _source_file(file: _ParquetFile, path: Path) -> SourceFile:
 
 
 def _read_column(files: list[_ParquetFile], name: str | None) -> Any:
-    """All numbers of one column, which is little beside a table."""
+    """All values of one column of numbers, which is small compared with the table."""
     if name is None:
         return None
     return concat_column(_batches(files, [name], 2**16, 0), name, column_to_numbers)
@@ -266,7 +266,7 @@ def _read_column(files: list[_ParquetFile], name: str | None) -> Any:
 def _batches(
     files: Iterable[_ParquetFile], columns: list[str], step: int, start: int
 ) -> Iterator[Any]:
-    """All batches from a row on, of no more than so many rows."""
+    """The batches of all files from row `start` on, each of at most `step` rows."""
     for file in files:
         if start < file.n_rows:
             yield from _batches_of(file, columns, step, start)
@@ -294,7 +294,7 @@ def _batches_of(file: _ParquetFile, columns: list[str], step: int, start: int) -
 def _group_batches(
     batches: Iterator[Any], file: _ParquetFile, group: int, columns: list[str]
 ) -> Iterator[Any]:
-    """The batches of a row group; where one cannot be read, the sentence says which column."""
+    """The batches of a row group; an error names the column that cannot be read."""
     while True:
         try:
             with wrap_read_errors(file.path):
@@ -311,7 +311,7 @@ def _group_batches(
 
 
 def _unreadable_column(file: _ParquetFile, group: int, columns: list[str]) -> str:
-    """The first column of a row group that cannot be read by itself."""
+    """The first column of a row group that cannot be read, for an error message."""
     for name in columns:
         try:
             with wrap_read_errors(file.path), _open_file(file.path) as opened:
@@ -322,7 +322,7 @@ def _unreadable_column(file: _ParquetFile, group: int, columns: list[str]) -> st
 
 
 def _with_constants(batch: Any, file: _ParquetFile, columns: list[str]) -> Any:
-    """A batch, and the columns whose value stands in the name of a folder."""
+    """A batch with the columns whose value is in the name of a folder."""
     added = [name for name in columns if name in file.constants]
     if not added:
         return batch

@@ -1,4 +1,4 @@
-"""The next piece is read while this one is counted."""
+"""Read the next chunk in a thread while the current one is counted."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ T = TypeVar("T")
 
 
 def prefetch(chunks: Generator[T, None, None]) -> Generator[T, None, None]:
-    """The same pieces, each of them made in a thread while the one before is in use.
+    """The same chunks, each read in a thread while the previous one is in use.
 
-    There is one piece in use and one that waits or is being made, never a third.
+    At most two chunks exist at a time: the one in use, and the next one.
     """
     with closing(chunks), ThreadPoolExecutor(1, thread_name_prefix="coterie-reads") as reader:
         waiting = reader.submit(next, chunks, None)
