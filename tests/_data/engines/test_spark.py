@@ -349,8 +349,8 @@ def test_gaps_are_told_in_one_sentence_that_names_the_column(frame, column, gap,
     with pytest.raises(ValueError) as raised:
         NonLinCFA().fit(chosen, target)
     assert str(raised.value) == (
-        f"The frame has NaN or null in column '{column}'. Fill the gaps or drop those rows first, "
-        "for example with fillna or dropna."
+        f"The frame has NaN or null in column '{column}'. Fill the missing values or drop those "
+        "rows first, for example with fillna or dropna."
     )
     assert "Traceback" in str(raised.value.__cause__)
 
@@ -362,12 +362,12 @@ def test_gaps_are_told_in_one_sentence_that_names_the_column(frame, column, gap,
         ({"target": None}, "Pass either target, the name of a column, or y"),
         ({"target": []}, r"y must be the name of a column of the frame.*got \[\]"),
         ({"columns": ["c2", "c9"]}, "The frame has no column 'c9'."),
-        ({"columns": None}, "The frame has string in column 'risk', and features are numbers"),
-        ({"columns": ["c2", "y"]}, "The column 'y' can be a feature, a target, weights or folds"),
-        ({"columns": []}, "no columns that could be features"),
+        ({"columns": None}, "The frame has string in column 'risk', and features must be numbers"),
+        ({"columns": ["c2", "y"]}, "Column 'y' can be only one of feature, target, weights"),
+        ({"columns": []}, "no columns that can be features"),
         ({"weights": np.ones(3)}, "sample_weight must be the name of a column.*got ndarray"),
         ({"weights": "risk"}, "Weights 'risk' must be numbers, got string."),
-        ({"folds": np.arange(3)}, "The folds of a Spark frame are a number, or the name"),
+        ({"folds": np.arange(3)}, "The folds of a Spark frame must be a number, or the name"),
         ({"folds": "other"}, "Folds 'other' must be whole numbers, got double."),
         ({"folds": 1}, "folds must be 2 or more, got 1."),
         ({"folds": 2301}, "folds must not exceed the number of rows, 2300, got 2301."),
@@ -384,7 +384,7 @@ def test_what_is_wrong_is_one_sentence(frame, asked, message):
 
 
 def test_frames_that_cannot_be_counted_are_refused(spark, frame):
-    with pytest.raises(ValueError, match="no rows that count"):
+    with pytest.raises(ValueError, match="no rows with a weight above 0"):
         NonLinCFA().fit(frame.select("c2", "c3", "y").limit(0), "y")
     stream = spark.readStream.format("rate").load().selectExpr("value AS a", "value AS b")
     with pytest.raises(ValueError, match="X is a stream"):
@@ -395,7 +395,7 @@ def test_frames_that_cannot_be_counted_are_refused(spark, frame):
         Moments().update(frame.select("c2", "c3"), "y")
     with pytest.raises(ValueError, match="MutualCFA looks at rows"):
         MutualCFA().fit(frame, "y")
-    with pytest.raises(TypeError, match="must be a DataFrame of Spark, got Column"):
+    with pytest.raises(TypeError, match="must be a Spark DataFrame, got Column"):
         NonLinCFA().fit(frame["c2"], "y")
     with pytest.raises(ValueError, match="several column 'c2'"):
         NonLinCFA().fit(frame.select("c2", "c2", "y"), "y")
@@ -418,7 +418,7 @@ def test_frames_that_cannot_be_transformed_are_refused(frame, table):
     with pytest.raises(ValueError, match="The frame has string in column 'c4'"):
         reducer.transform(frame.drop("c4").withColumnRenamed("risk", "c4"))
     all_in_one = NonLinCFA(1e9, cv=None).fit(table[["c2", "c3"]], table["y"])
-    with pytest.raises(ValueError, match=r"has column 'mean\(c2, c3\)' already"):
+    with pytest.raises(ValueError, match=r"already has column 'mean\(c2, c3\)'"):
         all_in_one.transform(frame.withColumnRenamed("y", "mean(c2, c3)"))
     with pytest.raises(ValueError, match="set_output makes frames in memory"):
         all_in_one.set_output(transform="pandas").transform(frame)

@@ -111,7 +111,7 @@ def batch_of(x=((1.0, 2.0), (3.0, 5.0)), **others):
     [
         (batch_of([(1.0, None), (3.0, 5.0)]), "The frame has NaN or null in column 'b'. Fill"),
         (batch_of([(1.0, np.nan), (np.nan, 5.0)]), "NaN or null in columns 'a', 'b'. Fill"),
-        (batch_of(y0=pa.array([None, 1])), "NaN or null in column 'rain'. Fill the gaps or drop"),
+        (batch_of(y0=pa.array([None, 1])), "NaN or null in column 'rain'. Fill the missing"),
         (batch_of(y0=pa.array(["dry", None])), "NaN or null in column 'rain'."),
         (batch_of([None, (3.0, 5.0)]), "The frame has null in column 'v'. Fill"),
         (batch_of([(1.0,), (3.0, 5.0)]), "Column 'v' has vectors of 1 numbers and of 2."),
@@ -185,7 +185,10 @@ def test_what_spark_says_becomes_one_sentence():
     with pytest.raises(ValueError, match=r"^Too few\.$") as raised, _spark._translate_errors():
         raise RuntimeError(java)
     assert isinstance(raised.value.__cause__, RuntimeError)
-    with pytest.raises(ImportError, match="must be installed wherever"), _spark._translate_errors():
+    with (
+        pytest.raises(ImportError, match="must be installed on all Spark"),
+        _spark._translate_errors(),
+    ):
         raise RuntimeError("ModuleNotFoundError: No module named 'coterie'")
     with pytest.raises(RuntimeError, match="something else"), _spark._translate_errors():
         raise RuntimeError("something else")

@@ -1,4 +1,4 @@
-"""Rows that lie elsewhere: other engines count them where they are, and transform them there."""
+"""Engines (Dask, Spark) that compute moments and aggregates where the rows are stored."""
 
 from coterie._data.engines._engine import Carried, Counting, Engine, engine_of
 

@@ -1,4 +1,4 @@
-"""Where blocks of rows begin, from a first look at how long each is."""
+"""Sizes of blocks of rows, and their offsets from the first row."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from coterie._data.moments import MAX_N_ROWS, RowLocation, TargetColumn, read_we
 
 @dataclass(frozen=True)
 class BlockSize:
-    """How long a block of rows is.
+    """Size of a block of rows.
 
     Parameters
     ----------
     n_rows : int
-    n_kept : int
-        Rows that count: those of weight 0 do not.
+        Number of rows.
+    n_counted : int
+        Number of rows with a weight above 0.
     count : float
-        The same, as often as each counts.
+        Sum of the weights.
     labels : mapping from labels to int
-        How many of the rows that count have each label, where these are text and asked for.
+        Number of rows with each label and a weight above 0, if the target is text.
     """
 
     n_rows: int
@@ -34,7 +35,7 @@ class BlockSize:
 
 
 def measure_block(labels: Any, weights: Any, rows: Any, which: str) -> BlockSize:
-    """How long a block is, by its labels, its weights or anything else, whichever is there."""
+    """The size of a block, from its labels, its weights or other columns."""
     some = next(each for each in (labels, weights, rows) if each is not None)
     n_rows = some.shape[0]
     known = read_weights(weights, n_rows, RowLocation(which))
@@ -44,7 +45,7 @@ def measure_block(labels: Any, weights: Any, rows: Any, which: str) -> BlockSize
 
 
 def _label_counts(labels: Any, weights: Any) -> Mapping[str, int]:
-    """How many rows have each label, in the order of their first rows; none for numbers."""
+    """Number of rows with each label, in order of appearance; empty for numbers."""
     if labels is None:
         return {}
     column = np.asarray(labels).ravel()
@@ -55,25 +56,29 @@ def _label_counts(labels: Any, weights: Any) -> Mapping[str, int]:
 
 
 def check_labels(labels: Mapping[str, int]) -> None:
-    """Raise where there are so many labels that they must be names of rows."""
+    """Raise if there are too many labels."""
     if labels:
         TargetColumn.of("y", np.array(list(labels), dtype=object))
 
 
 @dataclass(frozen=True)
 class BlockOffset:
-    """Where a block of rows begins, as far as that is known.
+    """Number of rows before a block, as far as it is known.
 
     Parameters
     ----------
     number : int
         The number of the block.
     n_rows : int or None
-    before : int
-        Number of rows before it, where `n_rows` is known.
-    kept, count, labels
-        Of these, the number of those that count, of these as often as each counts, and of those
-        with each label, where somebody must know.
+        Number of rows of the block, if known.
+    n_rows_before : int
+        Number of rows before the block, if `n_rows` is known.
+    n_counted_before : int
+        Number of these with a weight above 0.
+    count : float
+        Sum of their weights.
+    labels : mapping from labels to int
+        Number of these with each label and a weight above 0.
     """
 
     number: int
@@ -84,8 +89,10 @@ class BlockOffset:
     labels: Mapping[str, int] = field(default_factory=dict)
 
     def location(self, name: str) -> RowLocation:
-        """Where its rows lie, for a sentence: in all of X, or where nobody knows in the block."""
-        # Blocks may have been cut anew, so that their numbers tell little.
+        """Where its rows come from, for error messages: numbered in X if known, else in the block.
+
+        Numbers in X are better, since X may have been rechunked.
+        """
         is_known = self.n_rows is not None
         return (
             RowLocation(name, self.n_rows_before, files=(("X", MAX_N_ROWS),))
@@ -95,7 +102,7 @@ class BlockOffset:
 
 
 def block_offsets(blocks: Iterable[BlockSize]) -> list[BlockOffset]:
-    """Where each block begins, and last where one more would."""
+    """The offset of each block, and as the last one that of the end of all rows."""
     offsets = [BlockOffset(0)]
     for number, block in enumerate(blocks):
         offset = offsets.pop()

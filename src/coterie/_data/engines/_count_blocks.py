@@ -1,4 +1,4 @@
-"""What happens where the rows lie: blocks become moments, and moments are added."""
+"""Moments of blocks of rows, computed by the workers of an engine, and their sum."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from coterie._data.engines._folds import FoldRule
 from coterie._data.moments import Moments, NamedColumns, RowLocation
 from coterie._data.validation import check_table, counted
 
-# Bytes of rows, in double precision, that are counted at a time.
+# Size in double precision of the rows that are counted at a time.
 BYTES_PER_UPDATE = 2**27
 
 
 class Block(NamedTuple):
-    """Some rows in memory, and what lies beside them; None for what is a column, or missing."""
+    """Rows in memory with their y, weights and folds; None for columns of X or if not given."""
 
     X: Any
     y: Any = None
@@ -29,20 +29,20 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class BlockReader:
-    """How blocks are read.
+    """Extracts features, targets, weights and folds from a block.
 
     Parameters
     ----------
-    word : str
-        What errors call a block.
+    block_word : str
+        The word for a block in error messages.
     features : list or None
-        The columns of a frame that are features; None for arrays.
+        The feature columns of a data frame; None for arrays.
     names : list of str or None
         Names of the features.
     targets : list or None
-        The columns of a frame that are targets.
+        The target columns of a data frame.
     weights, folds : Any
-        The columns of a frame that have these.
+        The columns of a data frame with weights and folds.
     """
 
     block_word: str
@@ -54,12 +54,12 @@ class BlockReader:
 
     @property
     def other_columns(self) -> list[Any]:
-        """The columns of a frame that are no features."""
+        """The columns of a data frame that are not features."""
         named = [*(self.targets or ()), self.weights, self.folds]
         return [name for name in named if name is not None]
 
     def read(self, block: Block, which: str) -> Block:
-        """A block, and beside it what lies in columns of its frame."""
+        """A block, with y, weights and folds taken from columns of its data frame."""
         if self.features is None:
             return block
         frame, there = block.X, {*block.X.columns}
@@ -74,7 +74,7 @@ class BlockReader:
         )
 
     def to_numbers(self, X: Any) -> Any:
-        """Some rows as numbers, with names where there are names."""
+        """Rows as numbers, with the names of the features if there are any."""
         if self.features is not None:
             check_table(X)
             X = _frame_to_numbers(X)
@@ -86,7 +86,7 @@ def _column_or_more(frame: Any, names: list[Any]) -> Any:
 
 
 def _select_columns(frame: Any, names: list[Any]) -> Any:
-    """Columns of a frame by name, without a copy where they lie side by side."""
+    """Columns of a data frame by name, without a copy if they are adjacent."""
     start = frame.columns.get_loc(names[0])
     if isinstance(start, int) and list(frame.columns[start : start + len(names)]) == names:
         return frame.iloc[:, start : start + len(names)]
@@ -94,17 +94,17 @@ def _select_columns(frame: Any, names: list[Any]) -> Any:
 
 
 def _frame_to_numbers(frame: Any) -> Any:
-    """A frame as an array of double precision, gaps as NaN."""
+    """A data frame as an array in double precision, missing values as NaN."""
     is_plain = all(isinstance(dtype, np.dtype) for dtype in frame.dtypes)
     options = {} if is_plain else {"na_value": np.nan}
     numbers = frame.to_numpy(dtype=np.float64, **options)
-    # Rows cut out of columns that lie one after the other are copied once, and as they lie.
+    # A slice of rows of a column-major table is not contiguous: copy it once, in its own order.
     return numbers if numbers.flags.forc else numbers.copy(order="K")
 
 
 @dataclass(frozen=True)
 class CountOptions:
-    """What all blocks need to be counted."""
+    """What is needed to count any block."""
 
     reader: BlockReader
     rule: FoldRule | None
@@ -113,12 +113,12 @@ class CountOptions:
 
 @dataclass(frozen=True)
 class CountBlocks:
-    """Blocks that follow each other become moments."""
+    """Computes the moments of consecutive blocks; the instance is sent to a worker."""
 
     offsets: Sequence[BlockOffset]
 
     def __call__(self, blocks: Sequence[Sequence[Any]], options: CountOptions) -> Moments:
-        """The moments of some blocks."""
+        """The moments of these blocks."""
         moments = Moments(options.n_expected, n_before=self.offsets[0].count)
         for offset, block in zip(self.offsets, blocks, strict=True):
             which = f"{options.reader.block_word} {offset.number}"
@@ -130,19 +130,19 @@ class CountBlocks:
 
 
 def _check_lengths(rows: Block, offset: BlockOffset, which: str) -> None:
-    """Raise where what lies side by side is not as long, or not as long as it was."""
+    """Raise if X, y, weights and folds differ in length, or if the length has changed."""
     n_rows = rows.X.shape[0]
     arrays = {"y": rows.y, "sample_weight": rows.weights, "folds": rows.folds}
     for name, column in arrays.items():
         if column is not None and column.shape[0] != n_rows:
             raise ValueError(
-                f"X has {n_rows} rows in {which}, and {name} has {column.shape[0]}: cut both into "
-                "parts of the same rows."
+                f"X has {n_rows} rows in {which}, and {name} has {column.shape[0]}: split both "
+                "into the same chunks of rows."
             )
     if offset.n_rows not in (None, n_rows):
         raise ValueError(
-            f"X had {offset.n_rows} rows in {which} when they were counted first, and now has "
-            f"{n_rows}: it must not change in between."
+            f"X had {offset.n_rows} rows in {which} when they were first counted, and now has "
+            f"{n_rows}: it must not change during the computation."
         )
 
 
@@ -159,7 +159,7 @@ def _row_folds(rows: Block, offset: BlockOffset, rule: FoldRule | None) -> Any:
 def _count_rows(
     moments: Moments, rows: Block, options: CountOptions, location: RowLocation
 ) -> None:
-    """Count a block, so much of it at a time that copies stay small."""
+    """Count a block, in chunks so that copies stay small."""
     n_rows, n_features = rows.X.shape
     step = max(1, BYTES_PER_UPDATE // (8 * max(1, n_features)))
     for start in range(0, n_rows, step):
@@ -176,7 +176,7 @@ def _slice_rows(column: Any, rows: slice) -> Any:
 
 
 def add_moments(all_moments: Iterable[Moments]) -> Moments:
-    """The moments of all parts, which stay as they are: another may need them again."""
+    """The sum of moments; the inputs do not change, since another task may need them again."""
     total = Moments()
     for moments in all_moments:
         total += moments

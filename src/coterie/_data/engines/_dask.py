@@ -1,4 +1,4 @@
-"""Dask: arrays and frames that are cut into blocks, and whatever scheduler computes them."""
+"""The Dask engine: moments and aggregates of Dask arrays and data frames."""
 
 from __future__ import annotations
 
@@ -28,18 +28,17 @@ from coterie._data.engines._folds import fold_rule
 from coterie._data.engines._sizes import check_memory, group_blocks
 from coterie._data.moments import Moments
 
-# So many moments are added by one task, as Dask's own sums do it for arrays.
+# Number of moments that one task adds, as in Dask's own sums of arrays.
 SPLIT_EVERY = 4
 
 
 class DaskEngine:
-    """Counts blocks of rows in tasks of their own, and adds up their moments as a tree."""
+    """Counts blocks of rows in separate tasks, and adds their moments in a tree."""
 
     def moments(self, X: Any, counting: Counting) -> Moments:
-        """The moments of all rows: one small result of one computation.
+        """The moments of all rows, from one computation with a small result.
 
-        Before it, where the lengths of blocks or the weights in them must be known, these are
-        computed.
+        If the lengths or weights of blocks are needed first, one more computation finds them.
         """
         table = open_table(X, counting)
         check_memory(table.n_features, _n_folds(counting), counting.memory)
@@ -49,11 +48,11 @@ class DaskEngine:
             expected = end.count if end is not None and counting.spread else None
             total = _sum_moments(table, offsets, CountOptions(table.reader, rule, expected))
         if not total.n_samples_:
-            raise ValueError("X has no rows that count.")
+            raise ValueError("X has no rows with a weight above 0.")
         return total
 
     def transformed(self, X: Any, carried: Carried) -> Any:
-        """The aggregates of all rows, block by block, when they are asked for."""
+        """The aggregates of all rows, as a lazy Dask collection."""
         return transform_dask(X, carried)
 
 
@@ -67,7 +66,7 @@ def _n_folds(counting: Counting) -> int:
 def _find_offsets(
     table: DaskTable, counting: Counting
 ) -> tuple[list[BlockOffset], BlockOffset | None]:
-    """Where each block begins, and where they end; the latter None where nobody must know."""
+    """The offset of each block, and that of the end of all rows; None if it is not needed."""
     by_number = callable(counting.folds) or isinstance(counting.folds, Integral)
     if not counting.spread and not by_number:
         if table.lengths is None:
@@ -78,12 +77,12 @@ def _find_offsets(
     labels = counting.stratified and by_number and table.may_have_labels
     *offsets, end = block_offsets(_measure_blocks(table, labels=labels))
     if end.count == 0:
-        raise ValueError("X has no rows that count.")
+        raise ValueError("X has no rows with a weight above 0.")
     return offsets, end
 
 
 def _measure_blocks(table: DaskTable, *, labels: bool) -> Sequence[BlockSize]:
-    """How long each block is: known, or found by one look at as few columns as will do."""
+    """The size of each block: known, or computed from as few columns as possible."""
     weights, targets = table.all_weights, table.targets if labels else None
     if weights is None and targets is None and table.lengths is not None:
         return [BlockSize(length, length, float(length), {}) for length in table.lengths]
@@ -105,7 +104,7 @@ def _sum_moments(
     lengths = [offset.n_rows for offset in offsets]
     known = None if None in lengths else [length or 0 for length in lengths]
     blocks, token = table.blocks(), uuid4().hex
-    # What all need has a key, so that it goes to each worker once.
+    # The options have a key of their own, so that they are sent to each worker once.
     options_key = f"what-to-count-{token}"
     graph = {**blocks.graph, options_key: options}
     keys = []
@@ -119,7 +118,7 @@ def _sum_moments(
 
 
 def _add_as_tree(graph: dict[Any, Any], keys: list[Any], token: str) -> Any:
-    """The key of the sum of all parts, for which neighbours are added first."""
+    """Add tasks to the graph that sum all keys in a tree; the key of the total."""
     level = 0
     while len(keys) > 1:
         some = [keys[start : start + SPLIT_EVERY] for start in range(0, len(keys), SPLIT_EVERY)]
@@ -131,12 +130,12 @@ def _add_as_tree(graph: dict[Any, Any], keys: list[Any], token: str) -> Any:
 
 @contextmanager
 def _share_threads(n_tasks: int) -> Iterator[None]:
-    """On Dask's threads, leave BLAS as many threads as there are cores for each."""
+    """With Dask's threaded scheduler, limit the threads of BLAS to the cores for each task."""
     from dask import threaded
     from dask.base import get_scheduler
     from dask.system import CPU_COUNT
 
-    # Workers of distributed are told by their nannies to have one thread each.
+    # Workers of dask.distributed already limit BLAS to one thread.
     if get_scheduler() not in (None, threaded.get):
         yield
         return

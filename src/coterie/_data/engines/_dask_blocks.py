@@ -1,4 +1,4 @@
-"""Blocks of what Dask holds, by their keys, and what is computed of each."""
+"""Blocks of Dask collections by their keys, and functions computed for each block."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from dask.utils import ensure_dict
 
 
 class Blocks(NamedTuple):
-    """Blocks by their keys in a graph of Dask, and the graph that computes them."""
+    """Keys of blocks in a Dask graph, and the graph that computes them."""
 
     keys: list[Any]
     graph: dict[Any, Any]
 
 
 def is_dask_array(X: Any) -> bool:
-    """Whether X is an array of Dask."""
+    """Whether X is a Dask array."""
     return isinstance(X, array.Array)
 
 
 def is_dask_frame(X: Any) -> bool:
-    """Whether X is a frame of Dask."""
+    """Whether X is a Dask data frame."""
     # By name, since importing dask.dataframe takes seconds.
     return is_dask(X) and type(X).__name__ == "DataFrame"
 
 
 def is_dask(X: Any) -> bool:
-    """Whether X is one of Dask's collections."""
+    """Whether X is a Dask collection."""
     return bool(dask.is_dask_collection(X))
 
 
 def known_lengths(collection: Any) -> list[int] | None:
-    """Number of rows of each block, where Dask knows them."""
+    """Number of rows of each block, if Dask knows them."""
     chunks = getattr(collection, "chunks", None)
     if chunks is None or np.isnan(chunks[0]).any():
         return None
@@ -51,7 +51,7 @@ def n_blocks_of(collection: Any) -> int:
 
 
 def zip_blocks(collections: Iterable[Any], n_blocks: int) -> Blocks:
-    """The blocks of several collections, each as a list; None for what is not there."""
+    """Corresponding blocks of several collections as lists; None for a missing collection."""
     keys: list[list[Any]] = []
     graph: dict[Any, Any] = {}
     for collection in collections:
@@ -62,20 +62,20 @@ def zip_blocks(collections: Iterable[Any], n_blocks: int) -> Blocks:
 
 
 def _blocks_of(collection: Any, n_blocks: int) -> Blocks:
-    """The blocks of a collection, optimised no further than they stay what they are."""
+    """The blocks of a collection, after optimisations that keep its blocks."""
     if collection is None:
         return Blocks([None] * n_blocks, {})
     if is_dask_array(collection):
         keys = list(flatten(collection.__dask_keys__()))
         graph = collection.__dask_optimize__(collection.__dask_graph__(), keys)
         return Blocks(keys, ensure_dict(graph))
-    # Dask would read files of few columns together, which then are no longer those of X.
+    # Full optimisation may read several files with few columns as one block, unlike those of X.
     simple = collection.simplify()
     return Blocks(list(simple.__dask_keys__()), ensure_dict(simple.__dask_graph__()))
 
 
 def zip_array_blocks(*arrays: Any) -> Blocks:
-    """Blocks of several arrays side by side, so that what they share is computed once."""
+    """Corresponding blocks of several arrays as tuples, so that shared work is done once."""
     pairs: list[Any] = []
     for number, each in enumerate(arrays):
         pairs += [each, None if each is None else (0, number + 1)[: each.ndim]]
@@ -96,7 +96,7 @@ def _as_tuple(*arrays: Any) -> tuple[Any, ...]:
 
 
 def compute_blocks(function: Callable[..., Any], blocks: Blocks, *more: Sequence[Any]) -> list[Any]:
-    """What a function makes of each block, and of what else there is for each."""
+    """The results of a function for each block, with further arguments for each block."""
     name = f"{function.__name__.strip('_')}-{uuid4().hex}"
     rest = list(zip(*more, strict=True)) if more else [()] * len(blocks.keys)
     graph = dict(blocks.graph)

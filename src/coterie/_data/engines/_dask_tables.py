@@ -1,4 +1,4 @@
-"""Arrays and frames of Dask as blocks of rows, with what lies beside them."""
+"""Dask arrays and data frames as tables of row blocks, with aligned y, weights and folds."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from coterie._data.validation import check_table, counted
 
 @dataclass(frozen=True)
 class DaskTable:
-    """A table of Dask, and beside it targets, weights and folds, in as many blocks of rows.
+    """A Dask table with its targets, weights and folds, in the same number of row blocks.
 
     Parameters
     ----------
-    X : dask array or dask frame
-        An array has all columns in each block.
-    y, weights, folds : dask array, frame or series, or None
-        None for what is a column of X, or missing.
-    reading : Reading
+    X : Dask array or data frame
+        Each block of an array has all columns.
+    y, weights, folds : Dask array, data frame or series, or None
+        None for a column of X, or if not given.
+    reader : BlockReader
     n_features : int
     lengths : sequence of int or None
-        Number of rows of each block, where they are known.
+        Number of rows of each block, if known.
     """
 
     X: Any
@@ -60,7 +60,7 @@ class DaskTable:
         return n_blocks_of(self.X)
 
     def blocks(self) -> Blocks:
-        """Each block, and what lies beside it."""
+        """The blocks of X, y, weights and folds."""
         collections = (self.X, self.y, self.weights, self.folds)
         if all(each is None or is_dask_array(each) for each in collections):
             return zip_array_blocks(*collections)
@@ -68,7 +68,7 @@ class DaskTable:
 
     @contextmanager
     def name_missing_columns(self) -> Iterator[None]:
-        """Where Dask itself misses a column in a partition, say which."""
+        """Turn Dask's KeyError for a column missing in a partition into a ValueError."""
         try:
             yield
         except KeyError as error:
@@ -81,18 +81,18 @@ class DaskTable:
 
     @property
     def cheapest_to_count(self) -> Any:
-        """As little as tells how many rows each block has."""
+        """The cheapest collection from which the rows of each block can be counted."""
         return _cheapest_to_count(self.X, self.targets)
 
     @property
     def all_weights(self) -> Any:
-        """The weights, wherever they are; None if there are none."""
+        """The weights, as a column of X or separate; None if there are none."""
         name = self.reader.weights
         return self.weights if name is None else self.X[name]
 
     @property
     def targets(self) -> Any:
-        """The targets, wherever they are."""
+        """The targets, as columns of X or separate."""
         names = self.reader.targets
         if names is None:
             return self.y
@@ -100,7 +100,7 @@ class DaskTable:
 
     @property
     def may_have_labels(self) -> bool:
-        """Whether there is one target, and it may hold text."""
+        """Whether there is a single target that may hold text."""
         target = self.targets
         if target.ndim == 2 and target.shape[1] != 1:
             return False
@@ -109,7 +109,7 @@ class DaskTable:
 
 
 def open_table(X: Any, counting: Counting) -> DaskTable:
-    """A table and what is counted beside it, in the same blocks."""
+    """A Dask table with y, weights and folds in the same blocks."""
     if counting.y is None:
         raise ValueError("y is missing: which columns may be merged depends on a target.")
     check_dask_type(X)
@@ -117,11 +117,11 @@ def open_table(X: Any, counting: Counting) -> DaskTable:
 
 
 def check_dask_type(X: Any) -> None:
-    """Raise where X is no table of Dask."""
+    """Raise if X is not a Dask array or data frame."""
     if not is_dask_array(X) and not is_dask_frame(X):
         kind = type(X)
         raise TypeError(
-            "X must be an array or a data frame of Dask, got "
+            "X must be a Dask array or data frame, got "
             f"{kind.__module__.partition('.')[0]}'s {kind.__name__}."
         )
 
@@ -131,7 +131,7 @@ def _table_from_array(X: Any, counting: Counting) -> DaskTable:
     for what in ("y", "weights", "folds", "columns"):
         given = getattr(counting, what)
         if isinstance(given, str) or (what == "columns" and given is not None):
-            raise ValueError(f"X is an array, which has no names of columns, and {what} names one.")
+            raise ValueError(f"X is an array without column names, and {what} names a column.")
     reader = BlockReader("chunk", names=counting.names)
     return _align_blocks(X, reader, X.shape[1], counting.y, counting.weights, counting.folds)
 
@@ -146,7 +146,7 @@ def _table_from_frame(X: Any, counting: Counting) -> DaskTable:
     wanted = [*features, *reader.other_columns]
     if {*wanted} != {*X.columns}:
         X = X[wanted]
-    # Of a table without rows, names and types can be checked at once.
+    # Dask's _meta is a table without rows: enough to check names and types.
     meta = X._meta[features]
     check_table(meta)
     names = _get_feature_names(meta)
@@ -155,7 +155,7 @@ def _table_from_frame(X: Any, counting: Counting) -> DaskTable:
 
 
 def _name_or_array(given: Any) -> tuple[Any, Any]:
-    """Names of columns, or what is no name."""
+    """A pair (column names, array), one of which is None."""
     return (given, None) if is_column_names(given) else (None, given)
 
 
@@ -164,7 +164,7 @@ def _as_list(names: Any) -> list[Any] | None:
 
 
 def is_column_names(given: Any) -> bool:
-    """Whether something is the name of a column, or a list of names."""
+    """Whether a value is the name of a column, or a list of names."""
     if isinstance(given, str):
         return True
     is_list = isinstance(given, list | tuple) and len(given) > 0
@@ -172,7 +172,7 @@ def is_column_names(given: Any) -> bool:
 
 
 def check_columns(X: Any, names: Iterable[Any]) -> None:
-    """Raise where a frame lacks columns."""
+    """Raise if a data frame lacks columns."""
     there = {*X.columns}
     missing = [name for name in names if name not in there]
     if missing:
@@ -180,7 +180,7 @@ def check_columns(X: Any, names: Iterable[Any]) -> None:
 
 
 def rechunk_columns(X: Any) -> Any:
-    """An array with all columns in each block, of a size that Dask finds right."""
+    """An array rechunked so that each block has all columns, within Dask's chunk size."""
     if X.ndim != 2:
         raise ValueError(f"X must have 2 dimensions, got shape {X.shape}.")
     if np.isnan(X.shape[1]):
@@ -198,7 +198,7 @@ def rechunk_columns(X: Any) -> Any:
 def _align_blocks(
     X: Any, reader: BlockReader, n_features: int, y: Any, weights: Any, folds: Any
 ) -> DaskTable:
-    """A table, and what lies beside it cut into the same blocks."""
+    """A table with y, weights and folds rechunked to its blocks."""
     is_rule = callable(folds) or isinstance(folds, Integral)
     arrays = {"y": y, "sample_weight": weights, "folds": None if is_rule else folds}
     given = {name: _unwrap_xarray(each) for name, each in arrays.items()}
@@ -212,13 +212,13 @@ def _align_blocks(
 
 
 def _unwrap_xarray(given: Any) -> Any:
-    """The array in a field of xarray; anything else as it is."""
+    """The array in an xarray object; anything else unchanged."""
     is_field = type(given).__module__.partition(".")[0] == "xarray"
     return given.data if is_field else given
 
 
 def _needs_lengths(given: Any) -> bool:
-    """Whether the lengths of blocks must be known to cut something into these."""
+    """Whether the lengths of the blocks of X are needed to rechunk this."""
     return given is not None and (not is_dask(given) or known_lengths(given) is not None)
 
 
@@ -227,16 +227,16 @@ def _n_rows(block: Sequence[Any]) -> int:
 
 
 def _chunk_like(X: Any, lengths: list[int] | None, name: str, given: Any) -> Any:
-    """Something with one entry for each row, in the blocks of X."""
+    """An array with one entry for each row, in the blocks of X."""
     if given is None:
         return None
     if lengths is not None and _needs_lengths(given):
         return _rechunk_rows(lengths, name, given)
     if n_blocks_of(given) != n_blocks_of(X):
         raise ValueError(
-            f"X has {n_blocks_of(X)} blocks of rows, and {name} has {n_blocks_of(given)}: cut both "
-            "into the same rows, tell their lengths, as to_dask_array(lengths=True) does, or let "
-            f"{name} be a column of X."
+            f"X has {n_blocks_of(X)} blocks of rows, and {name} has {n_blocks_of(given)}: split "
+            "both into the same blocks, give their lengths with to_dask_array(lengths=True), or "
+            f"make {name} a column of X."
         )
     return given.rechunk({1: -1}) if is_dask_array(given) and given.ndim == 2 else given
 
@@ -254,8 +254,8 @@ def _rechunk_rows(lengths: list[int], name: str, given: Any) -> Any:
 
 
 def _cheapest_to_count(X: Any, y: Any) -> Any:
-    """As little as tells how many rows each block has."""
+    """The cheapest collection from which the rows of each block of X can be counted."""
     if is_dask_frame(X) and (not is_dask(y) or known_lengths(y) is not None):
         return X[X.columns[0]]
-    # As long as X, or it will be told.
+    # If y is not as long as X, an error is raised later.
     return y if is_dask(y) and n_blocks_of(y) == n_blocks_of(X) else X

@@ -1,4 +1,4 @@
-"""Rows of Dask become aggregates, block by block and not before somebody asks."""
+"""Lazy transform of Dask arrays and data frames to aggregates, block by block."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coterie._data.validation import counted
 
 
 def transform_dask(X: Any, carried: Carried) -> Any:
-    """The aggregates of an array as an array, and those of a frame as a frame."""
+    """The aggregates of a Dask array or data frame, as one of the same kind."""
     check_dask_type(X)
     return (
         _transform_array(rechunk_columns(X), carried)
@@ -59,7 +59,7 @@ def _check_n_columns(n_columns: int, carried: Carried) -> None:
 
 @dataclass(frozen=True)
 class BlockTransform:
-    """What is done to each block."""
+    """The transform of one block; the instance is sent to the workers."""
 
     of_rows: Callable[[Any], Any]
     names_in: list[str] | None
@@ -68,19 +68,19 @@ class BlockTransform:
 
     @classmethod
     def of(cls, carried: Carried, dtypes: list[Any]) -> BlockTransform:
-        """The work on columns of some types; aggregates are in double precision, or all single."""
+        """The transform for columns of these dtypes: single precision if all are, else double."""
         is_single = carried.keeps_single and all(dtype == np.float32 for dtype in dtypes)
         dtype = np.dtype(np.float32 if is_single else np.float64)
         return cls(carried.of_rows, carried.names_in, carried.names_out, dtype)
 
     def values(self, rows: Any) -> Any:
-        """The aggregates of some rows; those of none, too."""
+        """The aggregates of some rows, of which there may be none."""
         if not rows.shape[0]:
             return np.empty((0, len(self.names_out)), dtype=self.dtype)
         return self.of_rows(rows).astype(self.dtype, copy=False)
 
     def of_frame(self, frame: Any) -> Any:
-        """The aggregates of a frame, whose columns are found by name."""
+        """The aggregates of a data frame, whose columns are matched by name."""
         names = self.names_in
         if names is None:
             return self.as_frame(self.values(frame.to_numpy()), frame.index)
@@ -92,14 +92,14 @@ class BlockTransform:
         return self.as_frame(self.values(frame), frame.index)
 
     def as_frame(self, values: Any, index: Any) -> Any:
-        """Aggregates as a frame."""
+        """Aggregates as a pandas data frame."""
         import pandas
 
         return pandas.DataFrame(values, index=index, columns=self.names_out)
 
 
 def _send_once(transform: BlockTransform) -> Delayed:
-    """What goes to each worker once, whatever the number of blocks."""
+    """The transform as one task, so that it is sent to each worker once."""
     return delayed(transform, pure=True, traverse=False)
 
 

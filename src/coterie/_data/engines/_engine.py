@@ -1,4 +1,4 @@
-"""What an engine must be able to do, and which one a table belongs to."""
+"""The interface of engines, and the engine that a table belongs to."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ from coterie._data.validation import library_of
 
 
 class Counting(NamedTuple):
-    """What is to be counted beside X.
+    """Targets, weights, folds and options for the moments of X.
 
     Parameters
     ----------
     y : Any
         The targets: a table of the same engine, or the names of columns of X.
     weights : Any
-        How many times each row counts: None, a column of the same engine, or its name.
+        The weight of each row: None, a column of the same engine, or its name.
     folds : int or None, or whatever else the engine takes
-        So many contiguous folds, of the rows that count.
+        Number of contiguous folds, of the rows with a weight above 0.
     columns : list of str or None
-        The features, where X has other columns too.
+        The features, if X has other columns too.
     stratified : bool
-        Whether so many folds have about the same share of each label, where the target is text, as
-        those of ``StratifiedKFold``.
+        Whether folds of a text target are stratified, as in ``StratifiedKFold``.
     spread : bool
-        Whether some evenly spread rows are kept, as an automatic tolerance wants them.
+        Whether to keep a sample of evenly spaced rows, for ``tolerance="auto"``.
     names : list of str or None
-        What errors call the features, where X has no names.
+        Names of the features in error messages, if X has no names.
     memory : float or None
-        Bytes that the moments may take here.
+        Limit for the memory of the moments on this machine, in bytes.
     """
 
     y: Any
@@ -50,22 +49,24 @@ class Counting(NamedTuple):
 
 @dataclass(frozen=True)
 class Carried:
-    """A fitted reducer, as far as rows need it that are transformed elsewhere.
+    """What an engine needs of a fitted reducer to transform rows.
 
     Parameters
     ----------
     of_rows : callable
-        Some rows in memory become their aggregates. Can be pickled, and is small.
+        Transforms rows in memory to their aggregates. Small, and can be pickled.
     names_in : list of str or None
-        Names of the features, where fit saw names.
+        Names of the features, if fit saw names.
     names_out : list of str
+        Names of the aggregates.
     linear : callable
-        The weight of each feature in each aggregate, (n_groups, n_features), and what is added
-        to each, (n_groups,); raises one sentence where an aggregate is no such sum.
+        Gives the weights of features in aggregates, of shape (n_groups, n_features), and the
+        constants that are added, of shape (n_groups,). Raises if an aggregate is not a weighted
+        sum.
     n_in : int
-        Number of the features.
+        Number of features.
     keeps_single : bool
-        Whether rows in single precision stay so; all others become double.
+        Whether rows in single precision give aggregates in single precision.
     """
 
     of_rows: Callable[[Any], Any]
@@ -77,16 +78,16 @@ class Carried:
 
 
 class Engine(Protocol):
-    """Counts rows where they lie, and transforms them there, when somebody asks for them."""
+    """Computes moments and aggregates of a table where its rows are stored."""
 
     def moments(self, X: Any, counting: Counting) -> Moments:
-        """The moments of all rows, added up by the engine; never a row of X but a few."""
+        """The moments of all rows, summed by the engine."""
 
     def transformed(self, X: Any, carried: Carried) -> Any:
-        """The aggregates of all rows: a table of the same kind, not yet computed."""
+        """The aggregates of all rows, as a lazy table of the same kind."""
 
 
-# The library that an object comes from, and the module here that serves it.
+# The module that supports the tables of each library.
 ENGINE_MODULES = {
     "dask": "coterie._data.engines._dask",
     "dask_expr": "coterie._data.engines._dask",

@@ -1,4 +1,4 @@
-"""Which fold each row of a block belongs to, wherever the block lies."""
+"""Fold numbers of the rows of a block, from the offset of the block."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from coterie._data.engines._block_offsets import BlockOffset, check_labels
 
 
 class FoldRule(Protocol):
-    """Knows the fold of each row by where its block begins."""
+    """Gives the fold of each row of a block, from the offset of the block."""
 
     def of(self, offset: BlockOffset, y: Any, counts: BoolArray) -> IntArray:
-        """The fold of each row of a block, of which some count."""
+        """The fold of each row of a block; `counts` marks the rows with a weight above 0."""
 
 
 @dataclass(frozen=True)
 class ContiguousFolds:
-    """Folds of rows that follow each other, those of weight 0 not counted, as ``KFold`` has them.
+    """Contiguous folds as in ``KFold``, of the rows with a weight above 0.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ class ContiguousFolds:
 
 @dataclass(frozen=True)
 class StratifiedFolds:
-    """Folds with about the same share of each label, as ``StratifiedKFold`` has them.
+    """Folds with about the same share of each label, as in ``StratifiedKFold``.
 
     Parameters
     ----------
     ends : mapping from labels to ndarray of shape (n_folds,)
-        Of the rows with a label, the number of the first one after each fold.
+        Among the rows with a label, the number of the first row after each fold.
     """
 
     ends: Mapping[str, IntArray]
@@ -59,7 +59,7 @@ class StratifiedFolds:
 
 @dataclass(frozen=True)
 class FunctionFolds:
-    """Folds that somebody else tells apart by the numbers of rows, those of weight 0 included."""
+    """Folds from a function of row numbers, which include rows of weight 0."""
 
     function: Callable[[IntArray], Any]
 
@@ -68,14 +68,15 @@ class FunctionFolds:
 
 
 def fold_rule(folds: Any, stratified: bool, end: BlockOffset) -> FoldRule | None:
-    """The rule that a number of folds or a function stands for; None where there is none.
+    """The rule for a number of folds or a function of rows; None for other folds.
 
     Parameters
     ----------
+    folds : int, callable, or anything else
     stratified : bool
         Whether folds have about the same share of each label.
-    end : Place
-        Where the rows end.
+    end : BlockOffset
+        The offset of the end of all rows.
     """
     if callable(folds):
         return FunctionFolds(folds)
@@ -84,8 +85,8 @@ def fold_rule(folds: Any, stratified: bool, end: BlockOffset) -> FoldRule | None
     n_folds = int(folds)
     if isinstance(folds, bool) or not 2 <= n_folds <= end.n_counted_before:
         raise ValueError(
-            f"folds must be from 2 to the number of rows that count, {end.n_counted_before}, "
-            f"got {folds!r}."
+            "folds must be from 2 to the number of rows with a weight above 0, "
+            f"{end.n_counted_before}, got {folds!r}."
         )
     if stratified and end.labels:
         check_labels(end.labels)
@@ -95,9 +96,9 @@ def fold_rule(folds: Any, stratified: bool, end: BlockOffset) -> FoldRule | None
 
 
 def _ends_by_label(n_folds: int, labels: Mapping[str, int]) -> dict[str, IntArray]:
-    """Where each fold ends among the rows with a label.
+    """Where each fold ends among the rows with each label.
 
-    Were all rows in the order of their labels, folds would take one in turn.
+    As in StratifiedKFold: rows sorted by label are dealt to the folds in turn.
     """
     most, least = max(labels.values()), min(labels.values())
     if most < n_folds:
@@ -121,7 +122,7 @@ def _ends_by_label(n_folds: int, labels: Mapping[str, int]) -> dict[str, IntArra
 
 
 def _round_robin_counts(n_rows: int, n_folds: int) -> IntArray:
-    """How many of some rows each fold has, if they take one in turn."""
+    """Number of rows in each fold, if `n_rows` rows are dealt to the folds in turn."""
     return (n_rows - np.arange(n_folds) + n_folds - 1) // n_folds
 
 

@@ -1,4 +1,4 @@
-"""How many rows one task counts, and how much memory moments take."""
+"""Number of blocks for each task, and the memory that moments take."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from coterie._core.evidence import ROWS
 from coterie._data.moments import format_bytes
 
-# Blocks are counted together until there are so many rows, and so many bytes: then adding up the
-# matrices of all pairs takes a small part of the time.
+# A task counts several blocks until it has this many rows and bytes, so that adding matrices of all
+# pairs takes a small share of the time.
 TASK_ROWS, TASK_BYTES = 2**12, 2**23
 
 
 def group_blocks(lengths: Sequence[int] | None, n_blocks: int, n_features: int) -> list[range]:
-    """Which blocks one task counts, small ones together; each by itself if lengths are unknown."""
+    """The blocks for each task: small ones together, or one each if lengths are unknown."""
     if lengths is None:
         return [range(number, number + 1) for number in range(n_blocks)]
     enough = max(TASK_ROWS, TASK_BYTES // (8 * max(1, n_features)))
@@ -27,7 +27,7 @@ def group_blocks(lengths: Sequence[int] | None, n_blocks: int, n_features: int) 
 
 
 def check_memory(n_features: int, n_folds: int, memory: float | None) -> None:
-    """Raise where moments would take more memory than they may."""
+    """Raise if moments would take more memory than allowed."""
     needed = 8 * n_features * n_features * n_folds + 8 * n_features * ROWS
     if memory is not None and needed > memory:
         raise ValueError(

@@ -1,6 +1,6 @@
-"""Frames of Spark: rows are counted by the executors, and transformed by plain expressions.
+"""The Spark engine: executors compute moments, and SQL expressions transform rows.
 
-Only what frames offer is used and no RDD, so that Spark Connect serves as well.
+It uses data frames and no RDDs, so that it works with Spark Connect too.
 """
 
 from __future__ import annotations
@@ -41,23 +41,24 @@ from coterie._data.engines._spark_executor import (
 from coterie._data.engines._spark_transform import transform_spark
 from coterie._data.moments import Moments
 
-# Moments of so many partitions are added by one, until the driver has no more than these to add.
+# Each step of the tree adds the moments of this many partitions, until the driver has at most
+# this many to add.
 FAN_IN = 8
-# Bytes of moments that the driver takes at once. If there are more, or nobody knows, executors add
-# them all, and hand them over in parts of this size: Java may have little memory there.
+# Size of moments that the driver collects at once. If they are larger, or the size is unknown,
+# executors add them all and send chunks of this size: Java on the driver may have little memory.
 MAX_DRIVER_BYTES = 2**24
-# So many folds are expected where a column tells them.
+# Number of folds that is assumed if they are in a column.
 ASSUMED_FOLDS = 10
-# How Spark tells of our own sentence, in the middle of what Java has to say.
+# How our own error appears in Spark's error message.
 ERROR_PATTERN = re.compile(rf"{re.escape(UncountableError.__module__)}\.UncountableError: (.+)")
 NOT_INSTALLED = "No module named 'coterie'"
 
 
 class SparkEngine:
-    """Serves ``pyspark.sql.DataFrame``."""
+    """The engine of ``pyspark.sql.DataFrame``."""
 
     def moments(self, X: Any, counting: Counting) -> Moments:
-        """The moments of all rows, added up by the executors."""
+        """The moments of all rows, summed by the executors."""
         _check_bounded_frame(X)
         _check_pyarrow()
         columns = find_columns(X, counting)
@@ -66,7 +67,7 @@ class SparkEngine:
         rows = _select_columns(X, columns)
         with _translate_errors():
             sizes = _partition_sizes(X, columns)
-            # The first look sees fewer columns, and Spark may then cut a frame otherwise.
+            # The sizes come from fewer columns, for which Spark may make other partitions.
             for _ in range(2):
                 job = _make_job(columns, sizes, counting.folds)
                 chunks = rows.mapInArrow(partial(count_moments, job), MOMENTS_SCHEMA)
@@ -75,8 +76,8 @@ class SparkEngine:
                     return found.moments
                 sizes = found.sizes
         raise ValueError(
-            "Spark cuts the frame into other partitions each time it is read, so that its rows "
-            "have no numbers: cache() it, or write it to Parquet and read it again."
+            "Spark splits the frame into other partitions each time it is read, so that its rows "
+            "cannot be numbered: cache() it, or write it to Parquet and read it again."
         )
 
     def transformed(self, X: Any, carried: Carried) -> Any:
@@ -91,15 +92,15 @@ ENGINE = SparkEngine()
 def _check_bounded_frame(X: Any) -> None:
     _check_frame_type(X)
     if X.isStreaming:
-        raise ValueError("X is a stream, which never ends: fit a frame that does, and transform X.")
+        raise ValueError("X is a stream without an end: fit a static frame, then transform X.")
 
 
 def _check_frame_type(X: Any) -> None:
-    # Of the class, since a column of Spark has whatever attribute it is asked for.
+    # Ask the class, since a Spark column accepts any attribute name.
     if hasattr(type(X), "to_spark"):
-        raise TypeError("X is a frame of pandas on Spark: pass X.to_spark().")
+        raise TypeError("X is a pandas-on-Spark frame: pass X.to_spark().")
     if not hasattr(type(X), "mapInArrow"):
-        raise TypeError(f"X must be a DataFrame of Spark, got {type(X).__name__}.")
+        raise TypeError(f"X must be a Spark DataFrame, got {type(X).__name__}.")
 
 
 def _check_pyarrow() -> None:
@@ -110,9 +111,9 @@ def _check_pyarrow() -> None:
 
 
 def _select_columns(X: Any, columns: SparkColumns) -> Any:
-    """All that is counted: features as the list "x", targets "y0", "y1", ..., "w" and "fold".
+    """The columns to count: features as the list "x", targets "y0", "y1", ..., "w" and "fold".
 
-    One list takes Spark less time to hand over than many columns.
+    Spark transfers one list faster than many columns.
     """
     from pyspark.sql import functions
 
@@ -133,14 +134,14 @@ def _select_columns(X: Any, columns: SparkColumns) -> Any:
 
 
 def _array_expression(names: list[str], types: dict[str, str]) -> str:
-    """Columns as one list, in single precision if all of them are."""
+    """The SQL expression of columns as one array, in single precision if all of them are."""
     is_single = all(types[name] == "float" for name in names)
     exprs = [quote(name) if is_single else as_double(name, types) for name in names]
     return f"array({', '.join(exprs)})"
 
 
 def _partition_sizes(X: Any, columns: SparkColumns) -> PartitionSizes:
-    """The rows of each partition, by a look at the weights or at nothing."""
+    """The size of each partition, from its weights if there are any."""
     from pyspark.sql import functions
 
     if columns.weights is None:
@@ -151,7 +152,7 @@ def _partition_sizes(X: Any, columns: SparkColumns) -> PartitionSizes:
     found = X.select(column).mapInArrow(counting, SIZE_SCHEMA).collect()
     sizes = {row["partition_id"]: PartitionSize(*row[1:]) for row in found}
     if not sum(size.n_counted for size in sizes.values()):
-        raise ValueError("The frame has no rows that count.")
+        raise ValueError("The frame has no rows with a weight above 0.")
     return sizes
 
 
@@ -162,13 +163,13 @@ def _make_job(columns: SparkColumns, sizes: PartitionSizes, folds: Any) -> Job:
     n_rows, n_folds = job.total.n_counted, int(folds)
     if n_folds > n_rows:
         raise ValueError(f"folds must not exceed the number of rows, {n_rows}, got {n_folds}.")
-    # As KFold does: contiguous, the first ones with a row more.
+    # As in KFold: contiguous, the first folds with one row more.
     fold_sizes = np.full(n_folds, n_rows // n_folds) + (np.arange(n_folds) < n_rows % n_folds)
     return replace(job, fold_ends=np.cumsum(fold_sizes).tolist())
 
 
 def _moments_bytes(columns: SparkColumns, folds: Any) -> float | None:
-    """Size of moments, as far as it is known beforehand."""
+    """Size of the moments in bytes; None if the number of features is unknown."""
     if columns.names is None:
         return None
     n_features = len(columns.names)
@@ -176,12 +177,12 @@ def _moments_bytes(columns: SparkColumns, folds: Any) -> float | None:
 
 
 def _n_folds(folds: Any) -> int:
-    """How many matrices moments have, as far as that is known."""
+    """Number of folds, or a guess if they are in a column."""
     return ASSUMED_FOLDS if isinstance(folds, str) else int(folds or 1)
 
 
 def _sum_partitions(chunks: Any, n_partitions: int, n_bytes: float | None) -> PartitionMoments:
-    """The moments of all partitions, added up in a tree."""
+    """The moments of all partitions, summed in a tree."""
     is_small = n_bytes is not None and n_bytes <= MAX_DRIVER_BYTES
     while n_partitions > (FAN_IN if is_small else 1):
         n_partitions = -(-n_partitions // FAN_IN)
@@ -195,14 +196,14 @@ def _sum_partitions(chunks: Any, n_partitions: int, n_bytes: float | None) -> Pa
 
 
 def _collect_by_chunk(chunks: Any, n_bytes: float | None) -> Iterator[Any]:
-    """The rows of one partition after the other; as many partitions as it takes to be small."""
+    """The chunks of moments, collected one small partition at a time."""
     n_partitions = FAN_IN if n_bytes is None else -(-n_bytes // MAX_DRIVER_BYTES)
     return chunks.repartition(int(n_partitions), "chunk").toLocalIterator()
 
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Our own sentence, out of all that Spark has to say when a task fails."""
+    """Turn Spark's error for a failed task into a ValueError with our own message."""
     try:
         yield
     except UncountableError as error:
@@ -213,6 +214,6 @@ def _translate_errors() -> Iterator[None]:
             raise ValueError(found[-1].strip()) from error
         if NOT_INSTALLED in text:
             raise ImportError(
-                "coterie must be installed wherever Spark runs Python, and an executor has none."
+                "coterie must be installed on all Spark executors, and one of them lacks it."
             ) from error
         raise

@@ -1,4 +1,4 @@
-"""Which columns of a Spark frame are features, and which stand beside them."""
+"""Columns of a Spark frame: features, targets, weights and folds, and their types."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Any, NamedTuple
 from coterie._data.engines._engine import Counting
 from coterie._data.validation import counted
 
-# What Spark calls its kinds of numbers; a decimal has its digits in brackets behind.
+# Spark's names of types; a decimal is followed by its digits in parentheses.
 INTEGER_TYPES = ("tinyint", "smallint", "int", "bigint")
 NUMBER_TYPES = (*INTEGER_TYPES, "boolean", "float", "double", "decimal")
 TEXT_TYPES = ("string", "char", "varchar")
 
 
 class SparkColumns(NamedTuple):
-    """The columns of a frame that are counted, by name."""
+    """Names of the columns to count, by role."""
 
     features: list[str]
     vector: str | None  # the one column that holds all features
     targets: list[str]
     weights: str | None
     folds: str | None
-    names: list[str] | None  # of the features, where they are known beforehand
-    types: dict[str, str]  # what each column holds, in the words of Spark
+    names: list[str] | None  # of the features, if known before rows are read
+    types: dict[str, str]  # Spark's name for the type of each column
 
 
 def find_columns(frame: Any, counting: Counting) -> SparkColumns:
-    """What is to be counted, found in a frame."""
+    """The columns of a frame to count, with their names and types checked."""
     types = column_types(frame)
     targets = _target_names(counting.y)
     weights = _column_name("sample_weight", counting.weights)
@@ -42,8 +42,7 @@ def find_columns(frame: Any, counting: Counting) -> SparkColumns:
     times = Counter([*other_columns, *features])
     if twice := [name for name, count in times.items() if count > 1]:
         raise ValueError(
-            f"The {counted('column', twice)} can be a feature, a target, weights or folds, and one "
-            "of these only."
+            f"{counted('Column', twice)} can be only one of feature, target, weights and folds."
         )
     vector = _vector_column(features, types)
     names = features if vector is None else vector_names(frame, vector)
@@ -53,7 +52,7 @@ def find_columns(frame: Any, counting: Counting) -> SparkColumns:
 
 
 def column_types(frame: Any) -> dict[str, str]:
-    """What each column of a frame holds, in the words of Spark."""
+    """Spark's name for the type of each column of a frame."""
     times = Counter(frame.columns)
     if repeated := [name for name, count in times.items() if count > 1]:
         raise ValueError(
@@ -63,29 +62,29 @@ def column_types(frame: Any) -> dict[str, str]:
 
 
 def _type_name(data_type: Any) -> str:
-    # By its name, since pyspark.ml takes long to import.
+    # By the name of its class, since pyspark.ml takes long to import.
     return "vector" if type(data_type).__name__ == "VectorUDT" else data_type.simpleString()
 
 
 def is_vector(type_name: str) -> bool:
-    """Whether a column holds all features of a row."""
+    """Whether a column of this type can hold all features of a row."""
     return type_name == "vector" or (
         type_name.startswith("array<") and is_number_type(type_name[6:-1])
     )
 
 
 def is_number_type(type_name: str) -> bool:
-    """Whether a column holds numbers."""
+    """Whether a column of this type holds numbers."""
     return _base_type(type_name) in NUMBER_TYPES
 
 
 def _base_type(type_name: str) -> str:
-    """A kind without its digits, its length or its alphabet."""
+    """A type without its digits, length or collation."""
     return type_name.partition("(")[0].partition(" ")[0]
 
 
 def quote(name: str) -> str:
-    """A name as SQL takes it, whatever signs it has.
+    """A name in backticks for SQL, whatever characters it has.
 
     Examples
     --------
@@ -96,12 +95,12 @@ def quote(name: str) -> str:
 
 
 def as_double(name: str, types: dict[str, str]) -> str:
-    """A column of numbers in double precision, as an expression of SQL."""
+    """The SQL expression of a column of numbers in double precision."""
     return quote(name) if types[name] == "double" else f"CAST({quote(name)} AS DOUBLE)"
 
 
 def as_list(vector: str, type_name: str) -> Any:
-    """A column of vectors or lists as one of lists of floats, null where there is none."""
+    """A column of vectors or lists as lists of floats; null stays null."""
     from pyspark.sql import functions
 
     column = functions.col(quote(vector))
@@ -109,14 +108,14 @@ def as_list(vector: str, type_name: str) -> Any:
         return column
     if type_name != "vector":
         return column.cast("array<double>")
-    # Late, since it takes long to import.
+    # Imported here, since it takes long.
     from pyspark.ml.functions import vector_to_array
 
     return functions.when(column.isNotNull(), vector_to_array(column))
 
 
 def vector_names(frame: Any, vector: str) -> list[str] | None:
-    """Names that a column of vectors has for its features, as VectorAssembler gives them."""
+    """Names of the features in a vector column, as VectorAssembler stores them; None if absent."""
     metadata = frame.schema[vector].metadata.get("ml_attr", {})
     by_place = {
         one.get("idx"): one.get("name")
@@ -131,24 +130,25 @@ def vector_names(frame: Any, vector: str) -> list[str] | None:
 
 
 def numbered_names(vector: str, n_features: int) -> list[str]:
-    """Names for features that a column of vectors has no names for."""
+    """Default names of the features in a vector column, by their positions."""
     return [f"{vector}[{place}]" for place in range(n_features)]
 
 
 def check_columns_exist(names: list[str], types: dict[str, str]) -> None:
-    """Raise where a frame has not all of these columns."""
+    """Raise if a frame lacks one of these columns."""
     if missing := [name for name in names if name not in types]:
         raise ValueError(f"The frame has no {counted('column', missing, most=3)}.")
 
 
 def check_numeric(names: list[str], types: dict[str, str]) -> None:
-    """Raise where features are no numbers."""
+    """Raise if features are not numbers."""
     odd = [name for name in names if not is_number_type(types[name])]
     if odd:
         held = ", ".join(dict.fromkeys(types[name] for name in odd[:5]))
         raise ValueError(
-            f"The frame has {held} in {counted('column', odd)}, and features are numbers: encode "
-            "or drop them first, or name the features with moments_from(..., columns=[...])."
+            f"The frame has {held} in {counted('column', odd)}, and features must be numbers: "
+            "encode or drop these columns, or name the features with moments_from(..., "
+            "columns=[...])."
         )
 
 
@@ -170,7 +170,7 @@ def _column_name(what: str, name: Any) -> str | None:
 
 
 def _fold_column(folds: Any) -> str | None:
-    """The column that has the folds, if one does."""
+    """The name of the column with the folds; None if folds are not a column."""
     if isinstance(folds, str):
         return folds
     if folds is None:
@@ -180,15 +180,15 @@ def _fold_column(folds: Any) -> str | None:
             raise ValueError(f"folds must be 2 or more, got {folds}.")
         return None
     raise TypeError(
-        "The folds of a Spark frame are a number, or the name of a column with the fold of each "
-        f"row, got {type(folds).__name__}."
+        "The folds of a Spark frame must be a number, or the name of a column with the fold of "
+        f"each row, got {type(folds).__name__}."
     )
 
 
 def _vector_column(features: list[str], types: dict[str, str]) -> str | None:
-    """The column that holds all features; None where each has a column of its own."""
+    """The column that holds all features; None if each feature is a column."""
     if not features:
-        raise ValueError("The frame has no columns that could be features.")
+        raise ValueError("The frame has no columns that can be features.")
     vectors = [name for name in features if is_vector(types[name])]
     if not vectors:
         return None

@@ -1,4 +1,4 @@
-"""On the executors of Spark: batches of Arrow become moments, and many moments become one."""
+"""Code that runs on Spark executors: moments of Arrow batches, and sums of moments."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from coterie._data.engines._spark_columns import numbered_names
 from coterie._data.moments import Moments, NamedColumns, RowLocation
 from coterie._data.validation import counted
 
-# Bytes of rows that are counted at a time, and at most where there are many columns: a product
-# of few rows costs as much as one of many.
+# Size of a chunk of rows that is counted at a time, and the largest size for many columns: a
+# product of few rows takes as long as one of many.
 SPARK_CHUNK_BYTES, SPARK_MAX_CHUNK_BYTES = 2**26, 2**28
 SPARK_MAX_CHUNK_ROWS = 2**16
-# Bytes of moments that travel in one row: executors may have little memory beside that of Python.
+# Size of moments in one row of a frame: executors may have little memory outside Python.
 MOMENTS_CHUNK_BYTES = 2**22
-# Moments travel in pieces, by the number of the partition that they come from.
+# Schemas of the frames with chunks of moments and with sizes of partitions.
 MOMENTS_SCHEMA = "partition_id bigint, chunk bigint, content binary"
 SIZE_SCHEMA = "partition_id bigint, n_rows bigint, n_counted bigint, weight double"
 
 
 class UncountableError(ValueError):
-    """One sentence for the user, which is found again in what Spark makes of it."""
+    """An error for the user, which the driver finds again in Spark's error message."""
 
 
 class PartitionSize(NamedTuple):
-    """The rows of one partition: all, those that count, and how often these count together."""
+    """Number of rows of a partition, of those with a weight above 0, and the sum of weights."""
 
     n_rows: int = 0
     n_counted: int = 0
     weight: float = 0.0
 
     def combine(self, other: PartitionSize) -> PartitionSize:
-        """Both together."""
+        """The size of both together."""
         n_rows, n_counted = self.n_rows + other.n_rows, self.n_counted + other.n_counted
         return PartitionSize(n_rows, n_counted, self.weight + other.weight)
 
@@ -48,7 +48,7 @@ PartitionSizes = dict[int, PartitionSize]
 
 
 def same_sizes(one: PartitionSizes, other: PartitionSizes) -> bool:
-    """Whether partitions have the same rows twice, as far as their numbers tell."""
+    """Whether partitions have the same sizes."""
     return one.keys() == other.keys() and all(
         size[:2] == other[partition][:2] and math.isclose(size.weight, other[partition].weight)
         for partition, size in one.items()
@@ -57,19 +57,20 @@ def same_sizes(one: PartitionSizes, other: PartitionSizes) -> bool:
 
 @dataclass(frozen=True)
 class Job:
-    """What each partition must know to count its rows.
+    """What an executor needs to count the rows of a partition.
 
     Parameters
     ----------
     targets : list of str
+        Names of the targets.
     names : list of str or None
-        Of the features, where these are known.
+        Names of the features, if known.
     vector : str or None
-        The column that they come from, where it is one.
-    shares : dict
-        The rows of each partition, by its number.
-    edges : list of int or None
-        Where contiguous folds end; None where a column tells, or there are none.
+        The column that holds all features, if there is one.
+    sizes : dict
+        The size of each partition, by its number.
+    fold_ends : list of int or None
+        Where contiguous folds end; None if folds are a column, or there are none.
     """
 
     targets: list[str]
@@ -80,11 +81,11 @@ class Job:
 
     @property
     def total(self) -> PartitionSize:
-        """All rows."""
+        """The size of all partitions together."""
         return self.before(None)
 
     def before(self, partition: int | None) -> PartitionSize:
-        """The rows of the partitions before one; all where it is None."""
+        """The size of the partitions before one; of all partitions for None."""
         size = PartitionSize()
         for number in sorted(self.sizes):
             if partition is None or number < partition:
@@ -93,26 +94,26 @@ class Job:
 
 
 class PartitionMoments(NamedTuple):
-    """Moments, and the rows of the partitions that they come from."""
+    """Moments, and the sizes of the partitions that they come from."""
 
     sizes: PartitionSizes
     moments: Moments
 
     def to_bytes(self) -> bytes:
-        """Both as bytes: a line of JSON, then the moments."""
+        """A line of JSON with the sizes, then the moments."""
         sizes = json.dumps([(partition, *size) for partition, size in self.sizes.items()])
         return b"\n".join([sizes.encode(), self.moments.to_bytes()])
 
     @classmethod
     def from_bytes(cls, content: bytes) -> PartitionMoments:
-        """Both again."""
+        """The sizes and moments in such bytes."""
         end = content.index(b"\n")
         sizes = {partition: PartitionSize(*size) for partition, *size in json.loads(content[:end])}
         return cls(sizes, Moments.from_bytes(memoryview(content)[end + 1 :]))
 
 
 def count_partition_rows(weights: str | None, batches: Iterable[Any]) -> Iterator[Any]:
-    """The number of rows of this partition, one row of SHARES, by weights of some name."""
+    """The size of this partition, as one row of SIZE_SCHEMA; errors name the weights."""
     import pyarrow as pa
 
     size = PartitionSize()
@@ -128,14 +129,14 @@ def count_partition_rows(weights: str | None, batches: Iterable[Any]) -> Iterato
 
 
 def count_moments(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
-    """The moments of this partition, in PIECES."""
+    """The moments of this partition, as rows of MOMENTS_SCHEMA."""
     partition, size = _partition_id(), PartitionSize()
     before = job.before(partition)
     moments = Moments(job.total.weight, n_before=before.weight)
     for chunk in _chunk_batches(batches):
         rows = _read_rows(chunk, job, before.n_counted + size.n_counted)
         try:
-            # We cut the batches, so rows are numbered from the first one of the partition.
+            # Batches were split, so rows are numbered from the first row of the partition.
             location = RowLocation(f"batch {moments.n_batches}", size.n_rows)
             moments.take(rows.features, rows.targets, rows.weights, rows.folds, location)
         except ValueError as error:
@@ -146,14 +147,14 @@ def count_moments(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def add_moment_chunks(batches: Iterable[Any]) -> Iterator[Any]:
-    """The sum of all moments that come here, in PIECES, from such pieces in their order."""
+    """The sum of all moments in this partition, from and to sorted rows of MOMENTS_SCHEMA."""
     rows = (row for batch in batches for row in batch.to_pylist())
     if total := add_partitions(rows):
         yield from _to_chunks(_partition_id(), total)
 
 
 def add_partitions(rows: Iterable[Any]) -> PartitionMoments | None:
-    """The sum of moments, from rows of PIECES in their order."""
+    """The sum of moments, from sorted rows of MOMENTS_SCHEMA; None without rows."""
     total: PartitionMoments | None = None
     for _, chunks in groupby(rows, key=lambda row: row["partition_id"]):
         one = PartitionMoments.from_bytes(b"".join(row["content"] for row in chunks))
@@ -179,7 +180,7 @@ def _to_chunks(partition: int, moments: PartitionMoments) -> Iterator[Any]:
 
 
 def _partition_id() -> int:
-    """The number of the partition that is at work."""
+    """The number of the partition of this task."""
     from pyspark import TaskContext
 
     task = TaskContext.get()
@@ -187,7 +188,7 @@ def _partition_id() -> int:
 
 
 class RowChunk(NamedTuple):
-    """Some rows of a partition, as numbers."""
+    """Some rows of a partition, as arrays."""
 
     features: NamedColumns
     targets: NamedColumns
@@ -195,7 +196,7 @@ class RowChunk(NamedTuple):
     folds: IntArray | None
 
     def missing_columns(self) -> list[str]:
-        """The columns that miss a value in a row that counts."""
+        """The columns with missing values in rows with a weight above 0."""
         counts = slice(None) if self.weights is None else self.weights != 0
         return [
             name
@@ -223,12 +224,12 @@ def _read_rows(chunk: list[Any], job: Job, n_before: int) -> RowChunk:
 
 
 def _matrix(column: Any, job: Job) -> FloatArray:
-    """Lists of the same length, one below the other."""
+    """A matrix from a column of lists, which must have the same length."""
     lengths = np.diff(column.offsets.to_numpy())
     if column.null_count:
         raise UncountableError(
-            f"The frame has null in column {job.vector!r}. Fill the gaps or drop those rows first, "
-            "for example with dropna."
+            f"The frame has null in column {job.vector!r}. Fill the missing values or drop those "
+            "rows first, for example with dropna."
         )
     if (lengths != lengths[0]).any():
         other = lengths[lengths != lengths[0]][0]
@@ -248,7 +249,7 @@ def _concat(arrays: list[Any]) -> Any:
 
 
 def _read_weights(chunk: list[Any], name: str | None = None) -> FloatArray | None:
-    """How often each row counts, by the column "w"; None for once."""
+    """The weights in column "w"; None if there is no such column."""
     if "w" not in chunk[0].schema.names:
         return None
     weights = _read_column(chunk, "w")
@@ -261,7 +262,7 @@ def _read_weights(chunk: list[Any], name: str | None = None) -> FloatArray | Non
 def _read_folds(
     chunk: list[Any], job: Job, weights: FloatArray | None, n_before: int, n_rows: int
 ) -> IntArray | None:
-    """The fold of each row: as a column tells, or by its number among the rows that count."""
+    """The fold of each row: from a column, or from its number among rows with a weight above 0."""
     if "fold" in chunk[0].schema.names:
         folds = _read_column(chunk, "fold")
         if folds.dtype.kind != "i" or folds.min() < 0:
@@ -283,14 +284,14 @@ def _size_of(n_rows: int, weights: FloatArray | None) -> PartitionSize:
 def _error_text(rows: RowChunk, partition: int, error: ValueError) -> str:
     if missing := rows.missing_columns():
         return (
-            f"The frame has NaN or null in {counted('column', missing)}. Fill the gaps or drop "
-            "those rows first, for example with fillna or dropna."
+            f"The frame has NaN or null in {counted('column', missing)}. Fill the missing values "
+            "or drop those rows first, for example with fillna or dropna."
         )
     return f"{str(error).rstrip('.')} (partition {partition} of the frame)."
 
 
 def _chunk_batches(batches: Iterable[Any]) -> Iterator[list[Any]]:
-    """Batches that make enough rows for a product together, and large ones cut."""
+    """Lists of batches with enough rows for a fast product; large batches are split."""
     waiting: list[Any] = []
     n_waiting, step = 0, 0
     for batch in _not_empty(batches):
@@ -315,7 +316,7 @@ def _split_batch(batch: Any, step: int) -> Iterator[Any]:
 
 
 def _rows_per_chunk(n_features: int) -> int:
-    """Rows of a block: clearly more than columns, where that is no very large block."""
+    """Number of rows in a chunk: more than columns, unless that makes a very large chunk."""
     bytes_of_row = 8 * max(1, n_features)
     min_rows = min(2 * n_features, SPARK_MAX_CHUNK_BYTES // bytes_of_row)
     return int(np.clip(max(SPARK_CHUNK_BYTES // bytes_of_row, min_rows), 1, SPARK_MAX_CHUNK_ROWS))

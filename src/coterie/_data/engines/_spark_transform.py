@@ -1,4 +1,4 @@
-"""Aggregates of a Spark frame as expressions of SQL, which Spark plans like any others."""
+"""Aggregates of a Spark frame as SQL expressions, computed lazily by Spark."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from coterie._data.engines._spark_columns import (
 )
 from coterie._data.validation import counted
 
-# Terms of a sum that are written one after the other: Spark reads brackets slowly, and each
-# expression that is added to another costs a call.
+# Number of terms in one SQL expression: Spark parses deeply nested sums slowly, and each expression
+# that is added to another costs a call.
 TERMS_PER_EXPRESSION = 16
 
 
 def transform_spark(X: Any, carried: Carried) -> Any:
-    """The frame, its features replaced by their aggregates; nothing is computed yet."""
+    """The frame with its features replaced by aggregates, not computed yet."""
     weights, constants = carried.linear()
     types, n_features = column_types(X), weights.shape[1]
     vector, places = _find_vector(X, types, carried.names_in, n_features)
@@ -43,7 +43,7 @@ def transform_spark(X: Any, carried: Carried) -> Any:
 def _find_vector(
     X: Any, types: dict[str, str], names: list[str] | None, n_features: int
 ) -> tuple[str | None, list[int]]:
-    """The column that has all features, and which one lies where; None if each has its own."""
+    """The column that holds all features, and their order in it; None if each is a column."""
     vectors = [name for name, type_name in types.items() if is_vector(type_name)]
     if names is None:
         return (vectors[0] if len(vectors) == 1 else None), list(range(n_features))
@@ -70,13 +70,13 @@ def _find_features(types: dict[str, str], names: list[str] | None, n_features: i
 
 
 def _replace_columns(X: Any, features: list[str], aggregates: list[Any], names: list[str]) -> Any:
-    """The columns that are no features, then the aggregates."""
+    """The frame with the columns that are not features, followed by the aggregates."""
     dropped = {*features}
     kept = [name for name in X.columns if name not in dropped]
     if both := [name for name in names if name in {*kept}]:
         raise ValueError(
-            f"The frame has {counted('column', both)} already, and aggregates are to be named so: "
-            "rename or drop them first."
+            f"The frame already has {counted('column', both)}, and aggregates have the same name: "
+            "rename or drop these columns first."
         )
     named = [one.alias(name) for one, name in zip(aggregates, names, strict=True)]
     return X.select(*map(quote, kept), *named)
@@ -85,11 +85,11 @@ def _replace_columns(X: Any, features: list[str], aggregates: list[Any], names: 
 def _replace_vector(
     X: Any, vector: str, weights: sparse.csr_array, constants: FloatArray, names: list[str]
 ) -> Any:
-    """The frame with vectors of aggregates in place of those of features."""
+    """The frame with the vectors of features replaced by vectors of aggregates."""
     from pyspark.sql import functions
 
     type_name, n_features = column_types(X)[vector], weights.shape[1]
-    # A column of its own, so that vectors are unpacked once and not for each number.
+    # A separate column, so that each vector is unpacked once and not for each number.
     lists = X.withColumn(vector, as_list(vector, type_name).cast("array<double>"))
     expressions = weighted_sums(weights, constants, lambda place: f"{quote(vector)}[{place}]")
     wrong = f"Column {vector!r} must hold {n_features} numbers in each row."
@@ -109,7 +109,7 @@ def _as_vector(column: Any) -> Any:
 
 
 def _vector_metadata(names: list[str]) -> dict[str, Any]:
-    """Names of the numbers in a vector, as Spark knows them."""
+    """Names of the numbers in a vector, as Spark's column metadata."""
     named = [{"idx": place, "name": name} for place, name in enumerate(names)]
     return {"ml_attr": {"attrs": {"numeric": named}, "num_attrs": len(names)}}
 
@@ -117,15 +117,15 @@ def _vector_metadata(names: list[str]) -> dict[str, Any]:
 def weighted_sums(
     weights: sparse.csr_array, constants: FloatArray, column: Callable[[int], str]
 ) -> Any:
-    """Each weighted sum of columns, as a column.
+    """The weighted sums of columns, as Spark columns.
 
     Parameters
     ----------
     weights : sparse array of shape (n_groups, n_features)
     constants : ndarray of shape (n_groups,)
-        What is added to each sum.
+        Constant that is added to each sum.
     column : callable
-        The expression of a feature in SQL, by its place, of the type double.
+        Gives the SQL expression of a feature by its number, of type double.
     """
     aggregates = []
     for group, constant in enumerate(constants.tolist()):
@@ -138,7 +138,7 @@ def weighted_sums(
 def _sum(columns: list[str], weights: list[float], constant: float) -> Any:
     from pyspark.sql import functions
 
-    # Of a group of equal weights, which a mean is, the sum is weighed and not each column.
+    # If all weights are equal, as in a mean, multiply the sum and not each column.
     common = weights[0] if len({*weights}) == 1 else 1.0
     terms = [_times(*pair, common) for pair in zip(columns, weights, strict=True)]
     texts = [
@@ -155,7 +155,7 @@ def _times(term: str, weight: float, common: float) -> str:
 
 
 def balanced_sum(terms: Sequence[Any]) -> Any:
-    """The sum of some terms, nested as little as possible: Spark walks down into each addition.
+    """The sum of terms as a balanced tree, since Spark recurses into each addition.
 
     Examples
     --------
