@@ -1,4 +1,4 @@
-"""Tables of Dask: decision by decision as in memory, and nothing computed before its time."""
+"""Dask tables give the decisions of a fit in memory, and stay lazy."""
 
 import pickle
 import warnings
@@ -43,7 +43,7 @@ LENGTHS = (400, 0, 13, 1, 700, 250, 136)  # uneven, and one is empty
 
 @pytest.fixture(autouse=True)
 def _quietly():
-    """One thread, so that what is counted is counted in order; a test may ask for more."""
+    """Use one thread, so that blocks are counted in order; a test may ask for more."""
     with dask.config.set(scheduler="synchronous"):
         yield
 
@@ -55,7 +55,7 @@ def columns():
     return X * rng.uniform(0.2, 5, len(NAMES)) + 20 * rng.normal(size=len(NAMES)), y
 
 
-def kinds(y):
+def targets_by_kind(y):
     third = np.digitize(y, np.quantile(y, [0.3, 0.7]))
     return {
         "numbers": y,
@@ -66,27 +66,31 @@ def kinds(y):
     }
 
 
-def cut(values, lengths=LENGTHS):
-    """An array of Dask in uneven chunks, along columns too if there are any."""
+def dask_array(values, lengths=LENGTHS):
+    """A Dask array in uneven chunks, along columns too if asked for."""
     values = np.asarray(values)
     widths = ((4, values.shape[1] - 4),) if values.ndim == 2 and values.shape[1] > 4 else ()
     whole = () if values.ndim == 1 else ((values.shape[1],),)
     return da.from_array(values, chunks=(lengths, *(widths or whole)))
 
 
-def partitions(frame, lengths=LENGTHS):
-    """A frame of Dask in uneven partitions, one of them empty."""
+def dask_frame(frame, lengths=LENGTHS):
+    """A Dask data frame in uneven partitions, one of them empty."""
     ends = np.cumsum([0, *lengths])
     parts = [frame.iloc[start:end] for start, end in pairwise(ends)]
     return dd.from_map(lambda part: part, parts, meta=frame.iloc[:0])
 
 
 def as_arrays(X, y, weights):
-    return cut(X), cut(y, LENGTHS[::-1]), None if weights is None else cut(weights)
+    return (
+        dask_array(X),
+        dask_array(y, LENGTHS[::-1]),
+        None if weights is None else dask_array(weights),
+    )
 
 
-def as_array_beside_memory(X, y, weights):
-    return cut(X), y, weights
+def as_array_with_memory_target(X, y, weights):
+    return dask_array(X), y, weights
 
 
 def as_frame(X, y, weights):
@@ -97,7 +101,7 @@ def as_frame(X, y, weights):
     if weights is not None:
         frame = frame.assign(times=weights)
     target = names[0] if len(names) == 1 else names
-    return partitions(frame), target, None if weights is None else "times"
+    return dask_frame(frame), target, None if weights is None else "times"
 
 
 def as_series(X, y, weights):
@@ -112,7 +116,7 @@ def as_unknown(X, y, weights):
     return frame.to_dask_array(), target if is_text else target.to_dask_array(), times
 
 
-WAYS = [as_arrays, as_array_beside_memory, as_frame, as_series, as_unknown]
+WAYS = [as_arrays, as_array_with_memory_target, as_frame, as_series, as_unknown]
 
 
 def assert_same(one, other, X):
@@ -152,14 +156,14 @@ def test_every_decision_is_that_of_all_rows_in_memory(columns, way, is_weighted)
     rng = np.random.default_rng(1)
     weights = rng.integers(0, 4, len(y)).astype(float) if is_weighted else None
     for reducer, kind in REDUCERS:
-        target = kinds(y)[kind]
+        target = targets_by_kind(y)[kind]
         in_memory = clone(reducer).fit(X, target, weights)
         elsewhere = clone(reducer).fit(*way(X, target, weights))
         assert_same(elsewhere, in_memory, X)
 
 
 @pytest.mark.parametrize("weights", ["none", "whole", "tenths", "random"])
-def test_an_automatic_tolerance_looks_at_the_very_same_rows(weights):
+def test_an_automatic_tolerance_uses_the_same_rows(weights):
     X, y, _ = make_groups(5000, 40, 5, correlation=0.5, noise=3.0, random_state=1)
     rng = np.random.default_rng(0)
     counts = {
@@ -182,7 +186,7 @@ def test_an_automatic_tolerance_looks_at_the_very_same_rows(weights):
     st.sampled_from([NonLinCFA(), NonLinCFA(0.01, cv=3), LinCFA()]),
     st.booleans(),
 )
-def test_the_groups_do_not_depend_on_how_rows_are_cut(lengths, seed, reducer, is_single):
+def test_groups_do_not_depend_on_blocks(lengths, seed, reducer, is_single):
     rng = np.random.default_rng(seed)
     lengths = (*lengths, 30)
     X, y = correlated(rng, n_samples=sum(lengths), n_features=6)
@@ -224,25 +228,25 @@ def test_folds_are_those_of_scikit_learn(blocks, n_folds, seed, is_weighted):
         assert np.concatenate(found)[kept].tolist() == expected.tolist()
 
 
-def test_rare_labels_are_told_as_scikit_learn_tells_them(columns):
+def test_rare_labels_warn_as_in_scikit_learn(columns):
     X, y = columns
     labels = np.where(np.arange(len(y)) < 3, "rare", np.where(y > np.median(y), "up", "down"))
     with pytest.warns(UserWarning, match="has only 3 members, which is less than n_splits=5"):
-        found = NonLinCFA(0.01).fit(cut(X), cut(labels))
+        found = NonLinCFA(0.01).fit(dask_array(X), dask_array(labels))
     with pytest.warns(UserWarning, match="has only 3 members, which is less than n_splits=5"):
         in_memory = NonLinCFA(0.01).fit(X, labels)
     assert found.labels_.tolist() == in_memory.labels_.tolist()
     with pytest.raises(ValueError, match="cv=8 needs 8 rows or more of some label"):
-        NonLinCFA(0.01, cv=8).fit(cut(X[:12], (12,)), np.array(["a", "b"] * 6))
+        NonLinCFA(0.01, cv=8).fit(dask_array(X[:12], (12,)), np.array(["a", "b"] * 6))
 
 
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
-def test_sums_do_not_depend_on_who_computes_them(columns, scheduler):
+def test_moments_do_not_depend_on_the_scheduler(columns, scheduler):
     X, y = columns
     with dask.config.set(scheduler=scheduler, num_workers=3):
-        found = moments_from(cut(X), cut(y), folds=4)
+        found = moments_from(dask_array(X), dask_array(y), folds=4)
     with dask.config.set(scheduler="threads", num_workers=2):
-        again = moments_from(cut(X), cut(y), folds=4)
+        again = moments_from(dask_array(X), dask_array(y), folds=4)
     np.testing.assert_array_equal(found.scatter(), again.scatter())
     expected = np.cov(X.T, ddof=0) * len(X)
     np.testing.assert_allclose(found.scatter(), expected, rtol=1e-10)
@@ -258,8 +262,8 @@ def test_small_blocks_are_counted_together_and_large_ones_alone():
     assert len(group_blocks([10_000] * 10, 10, n_features=4)) == 1
 
 
-class Looked:
-    """An array that lies elsewhere, and remembers how often its blocks were asked for."""
+class ReadCounter:
+    """An array that is not in memory, and counts how often its blocks are read."""
 
     ndim = 2
 
@@ -272,15 +276,15 @@ class Looked:
         return found
 
 
-def looked_at(values, rows=100):
-    source = Looked(values)
+def counted_array(values, rows=100):
+    source = ReadCounter(values)
     chunks = (rows, values.shape[1])
     return source, da.from_array(source, chunks=chunks, asarray=False, name=False)
 
 
-def test_every_block_is_computed_once_though_features_and_target_share_it(columns):
+def test_a_block_shared_by_features_and_target_is_computed_once(columns):
     X, y = columns
-    source, table = looked_at(np.column_stack([X, y]))
+    source, table = counted_array(np.column_stack([X, y]))
     n_blocks = table.numblocks[0]
     found = NonLinCFA().fit(table[:, :-1], table[:, -1])
     assert source.looks == n_blocks
@@ -289,27 +293,27 @@ def test_every_block_is_computed_once_though_features_and_target_share_it(column
     assert source.looks == n_blocks
 
 
-def test_weights_are_looked_at_before_and_nothing_else_is(columns):
+def test_only_weights_are_computed_first(columns):
     X, y = columns
     weights = 1.0 + (np.arange(len(y)) % 3)
-    features, table = looked_at(X)
-    times, counts = looked_at(weights[:, None])
+    features, table = counted_array(X)
+    times, counts = counted_array(weights[:, None])
     NonLinCFA().fit(table, y, counts[:, 0])
     assert features.looks == table.numblocks[0]
     assert times.looks == 2 * counts.numblocks[0]
 
 
-def test_lengths_are_found_only_where_they_matter(columns, tmp_path):
+def test_lengths_are_computed_only_if_needed(columns, tmp_path):
     X, y = columns
     frame = pd.DataFrame(X, columns=NAMES).assign(rain=y)
     reads = []
 
-    def part(number, columns=None):
+    def load_part(number, columns=None):
         reads.append(columns)
         some = frame.iloc[500 * number : 500 * (number + 1)]
         return some if columns is None else some[columns]
 
-    table = dd.from_map(part, range(3), meta=frame.iloc[:0])
+    table = dd.from_map(load_part, range(3), meta=frame.iloc[:0])
     NonLinCFA(0.01, cv=None).fit(table, "rain")
     assert reads == [None] * 3
     reads.clear()
@@ -340,18 +344,18 @@ def test_a_folder_of_parquet_keeps_its_partitions(columns, tmp_path):
 
 
 @pytest.mark.parametrize("n_columns", [1, 2])
-def test_blocks_that_are_large_are_counted_piece_by_piece(columns, monkeypatch, n_columns):
+def test_large_blocks_are_counted_in_chunks(columns, monkeypatch, n_columns):
     X, y = columns
     target = np.column_stack([y, -y])[:, :n_columns].squeeze()
     monkeypatch.setattr("coterie._data.engines._count_blocks.BYTES_PER_UPDATE", 8 * len(NAMES) * 64)
     expected = NonLinCFA(0.01).fit(X, target)
-    assert_same(NonLinCFA(0.01).fit(cut(X, (1500,)), target), expected, X)
+    assert_same(NonLinCFA(0.01).fit(dask_array(X, (1500,)), target), expected, X)
     assert_same(NonLinCFA(0.01).fit(*as_frame(X, target, None)), expected, X)
 
 
 @pytest.mark.parametrize("lengths", [(100, 700, 700), (1500,)])
-def test_a_fault_is_told_with_its_row_of_all(columns, monkeypatch, lengths):
-    """However blocks are cut, and large ones once more."""
+def test_errors_name_the_row_of_the_table(columns, monkeypatch, lengths):
+    """The row number does not depend on blocks, or on chunks of large ones."""
     X, y = columns[0].copy(), columns[1].copy()
     X[1234, 2] = np.nan
     monkeypatch.setattr("coterie._data.engines._count_blocks.BYTES_PER_UPDATE", 8 * len(NAMES) * 64)
@@ -368,7 +372,7 @@ def test_a_fault_is_told_with_its_row_of_all(columns, monkeypatch, lengths):
         moments_from(da.from_array(X, chunks=(lengths, 3)), y, weights=weights)
 
 
-def test_a_fault_is_told_with_its_row_of_a_partition_where_lengths_are_unknown(columns):
+def test_errors_name_the_row_of_the_partition_if_lengths_are_unknown(columns):
     X, y = columns
     frame = pd.DataFrame(X, columns=NAMES).assign(y=y)
     frame.loc[[1002, 1003], "c1"] = np.nan
@@ -380,7 +384,7 @@ def test_a_fault_is_told_with_its_row_of_a_partition_where_lengths_are_unknown(c
         LinCFA().fit(lazy[NAMES], lazy["y"])
 
 
-def test_chunks_along_columns_are_joined_for_no_more_rows_than_dask_finds_right():
+def test_rechunked_columns_keep_to_the_chunk_size_of_dask():
     values = np.zeros((8000, 100))
     values[:, 0] = np.arange(8000)
     with dask.config.set({"array.chunk-size": "1MiB"}):
@@ -397,7 +401,7 @@ def test_lazy_tables_become_lazy_tables_of_the_same_kind(columns):
     X, y = columns
     reducer = NonLinCFA(0.01).fit(X, y)
     Z = reducer.transform(X)
-    lazy = reducer.transform(cut(X))
+    lazy = reducer.transform(dask_array(X))
     assert isinstance(lazy, da.Array)
     assert lazy.shape == Z.shape
     assert lazy.chunks[0] == LENGTHS
@@ -407,7 +411,7 @@ def test_lazy_tables_become_lazy_tables_of_the_same_kind(columns):
         reducer.inverse_transform(lazy).compute(), reducer.inverse_transform(Z)
     )
     middle = np.median(X[:, 0])
-    unknown = reducer.transform(cut(X)[cut(X)[:, 0] > middle])
+    unknown = reducer.transform(dask_array(X)[dask_array(X)[:, 0] > middle])
     np.testing.assert_allclose(unknown.compute(), reducer.transform(X[X[:, 0] > middle]))
 
 
@@ -417,7 +421,7 @@ def test_numbers_stay_as_precise_as_in_memory(columns, dtype, scale):
     X, y = columns
     X = X.astype(dtype)
     reducer = NonLinCFA(0.01, cv=None, scale=scale).fit(X, y)
-    lazy = reducer.transform(cut(X))
+    lazy = reducer.transform(dask_array(X))
     Z = reducer.transform(X)
     assert lazy.dtype == lazy.compute().dtype == Z.dtype
     np.testing.assert_allclose(lazy.compute(), Z, rtol=1e-5)
@@ -449,9 +453,9 @@ def test_frames_have_names_and_divisions(columns):
     np.testing.assert_allclose(back.compute(), reducer.inverse_transform(expected))
 
 
-def test_columns_without_names_are_found_by_place(columns):
+def test_columns_without_names_are_matched_by_position(columns):
     X, y = columns
-    reducer = NonLinCFA(0.01).fit(dd.from_pandas(pd.DataFrame(X), npartitions=3), cut(y))
+    reducer = NonLinCFA(0.01).fit(dd.from_pandas(pd.DataFrame(X), npartitions=3), dask_array(y))
     assert not hasattr(reducer, "feature_names_in_")
     assert_same(reducer, NonLinCFA(0.01).fit(X, y), X)
     table = dd.from_pandas(pd.DataFrame(X, columns=NAMES), npartitions=3)
@@ -460,7 +464,7 @@ def test_columns_without_names_are_found_by_place(columns):
         reducer.transform(table[NAMES[:3]])
 
 
-def test_any_reducer_transforms_rows_that_lie_elsewhere(columns):
+def test_any_reducer_transforms_dask_tables(columns):
     X, y = columns
     table = dd.from_pandas(pd.DataFrame(X, columns=NAMES), npartitions=3)
     frame = pd.DataFrame(X, columns=NAMES)
@@ -475,7 +479,7 @@ def test_any_reducer_transforms_rows_that_lie_elsewhere(columns):
         np.testing.assert_allclose(fitted.transform(table).compute(), fitted.transform(frame))
 
 
-def test_what_travels_has_no_trace(columns):
+def test_the_trace_is_not_sent_to_workers(columns):
     X, y = columns
     reducer = NonLinCFA(0.0, cv=None, connectivity=np.ones((9, 9))).partial_fit(X, y)
     of_rows = reducer._carried().of_rows
@@ -486,19 +490,19 @@ def test_what_travels_has_no_trace(columns):
     assert len(reducer.trace_) > 0
     again = pickle.loads(pickle.dumps(of_rows))
     np.testing.assert_allclose(again(X), reducer.transform(X))
-    graph = dict(dask.optimize(reducer.transform(cut(X)))[0].__dask_graph__())
+    graph = dict(dask.optimize(reducer.transform(dask_array(X)))[0].__dask_graph__())
     heavy = sum(b"NonLinCFA" in pickle.dumps(task) for task in graph.values())
     assert heavy == 1
 
 
-def test_in_a_pipeline_rows_stay_where_they_are(columns):
+def test_a_pipeline_stays_lazy(columns):
     X, y = columns
-    source, table = looked_at(X)
+    source, table = counted_array(X)
     lazy = make_pipeline(NonLinCFA()).fit_transform(table, y)
     assert isinstance(lazy, da.Array)
     assert source.looks == table.numblocks[0]
     np.testing.assert_allclose(lazy.compute(), NonLinCFA().fit_transform(X, y))
-    model = make_pipeline(NonLinCFA(), LinearRegression()).fit(cut(X), y)
+    model = make_pipeline(NonLinCFA(), LinearRegression()).fit(dask_array(X), y)
     in_memory = make_pipeline(NonLinCFA(), LinearRegression()).fit(X, y)
     np.testing.assert_allclose(model.predict(X), in_memory.predict(X))
 
@@ -568,7 +572,7 @@ def test_labelled_targets_over_dask_are_paired_by_their_labels():
         NonLinCFA().fit(field.chunk(CHUNKS), later)
 
 
-def test_cells_of_a_field_are_named_where_they_have_gaps():
+def test_the_error_names_cells_of_a_field_with_missing_values():
     field, index = a_field()
     field[-1, 0, 1] = np.nan
     with pytest.raises(ValueError, match=r"X has NaN in column 'sst\(lat=-10, lon=60\)' of chunk"):
@@ -581,10 +585,12 @@ def test_moments_of_dask_are_those_of_rows(columns):
     weights = 1.0 + np.arange(len(y)) % 3
     expected = Moments(weights.sum()).update(X, y, weights, fold)
     frame = pd.DataFrame(X, columns=NAMES).assign(rain=y, times=weights, fold=fold)
-    table = partitions(frame)
+    table = dask_frame(frame)
     for found in (
-        moments_from(cut(X), y, weights=weights, folds=fold),
-        moments_from(cut(X), cut(y), weights=cut(weights), folds=lambda rows: rows % 4),
+        moments_from(dask_array(X), y, weights=weights, folds=fold),
+        moments_from(
+            dask_array(X), dask_array(y), weights=dask_array(weights), folds=lambda rows: rows % 4
+        ),
         moments_from(table, target="rain", weights="times", folds="fold"),
         moments_from(table[NAMES], table["rain"], weights=table["times"], folds=table["fold"]),
         moments_from(table, target=["rain"], columns=NAMES, weights="times", folds=fold),
@@ -621,19 +627,19 @@ def test_moments_of_dask_are_those_of_rows(columns):
         ({"target": "a"}, "Pass either target, the name of a column, or y"),
     ],
 )
-def test_what_makes_no_sense_is_refused(columns, given, says):
+def test_invalid_options_are_refused(columns, given, says):
     X, y = columns
     with pytest.raises(ValueError, match=says):
-        moments_from(cut(X), cut(y), **given)
+        moments_from(dask_array(X), dask_array(y), **given)
 
 
-def test_a_matrix_that_memory_does_not_hold_is_refused(columns):
+def test_a_matrix_larger_than_memory_is_refused(columns):
     X, y = columns
     with pytest.raises(ValueError, match="Moments of 9 features in 5 folds take"):
-        NonLinCFA(0.01, memory=1000).fit(cut(X), y)
+        NonLinCFA(0.01, memory=1000).fit(dask_array(X), y)
 
 
-def test_a_gap_in_the_last_chunk_is_named(columns):
+def test_a_missing_value_in_the_last_chunk_is_named(columns):
     X, y = columns
     X = X.copy()
     X[-1, 3] = np.nan
@@ -642,12 +648,12 @@ def test_a_gap_in_the_last_chunk_is_named(columns):
             with pytest.raises(
                 ValueError, match=r"^X has NaN in column 3 of chunk 6, row 1,499 of X\. Fill"
             ):
-                NonLinCFA().fit(cut(X), y)
+                NonLinCFA().fit(dask_array(X), y)
             with pytest.raises(ValueError, match=r"^X has NaN in column 'c3' of partition 6, row "):
                 NonLinCFA().fit(*as_frame(X, y, None))
     reducer = NonLinCFA().fit(np.nan_to_num(X), y)
     with pytest.raises(ValueError, match="X has NaN in column 3"):
-        reducer.transform(cut(X)).compute()
+        reducer.transform(dask_array(X)).compute()
 
 
 def with_odd_partition(frame, change):
@@ -657,7 +663,7 @@ def with_odd_partition(frame, change):
     )
 
 
-def test_columns_of_a_partition_are_found_by_name_or_missed(columns):
+def test_columns_of_a_partition_are_matched_by_name(columns):
     X, y = columns
     frame = pd.DataFrame(X, columns=NAMES).assign(rain=y)
     turned = with_odd_partition(frame, lambda part: part[list(part.columns)[::-1]])
@@ -681,39 +687,39 @@ def test_columns_of_a_partition_are_found_by_name_or_missed(columns):
         NonLinCFA().fit(text, "rain")
 
 
-def test_what_lies_beside_must_have_the_same_rows(columns):
+def test_y_and_weights_must_have_the_same_rows(columns):
     X, y = columns
     with pytest.raises(ValueError, match=r"^X has 1500 rows, and y has 1499\.$"):
-        NonLinCFA().fit(cut(X), y[:-1])
+        NonLinCFA().fit(dask_array(X), y[:-1])
     with pytest.raises(ValueError, match=r"^X has 1500 rows, and y has 1499\.$"):
-        NonLinCFA().fit(cut(X), da.from_array(y[:-1], chunks=100))
+        NonLinCFA().fit(dask_array(X), da.from_array(y[:-1], chunks=100))
     with pytest.raises(ValueError, match=r"X has 1500 rows, and sample_weight has 3\."):
-        NonLinCFA().fit(cut(X), y, np.ones(3))
+        NonLinCFA().fit(dask_array(X), y, np.ones(3))
     frame = pd.DataFrame(X, columns=NAMES)
-    table, series = partitions(frame), pd.Series(y, name="rain")
+    table, series = dask_frame(frame), pd.Series(y, name="rain")
     with pytest.raises(ValueError, match="X has 7 blocks of rows, and y has 3: split both into"):
         NonLinCFA().fit(table, dd.from_pandas(series, npartitions=3))
     # An array is cut anew, a series is not.
     as_array = da.from_array(y, chunks=((*LENGTHS[:-2], 249, 137),))
     assert_same(NonLinCFA().fit(table, as_array), NonLinCFA().fit(X, y), X)
-    other = partitions(series.to_frame(), (*LENGTHS[:-2], 249, 137))["rain"]
+    other = dask_frame(series.to_frame(), (*LENGTHS[:-2], 249, 137))["rain"]
     with pytest.raises(
         ValueError, match="X has 250 rows in partition 5, and y has 249: split both"
     ):
         NonLinCFA().fit(table, other)
     with pytest.raises(ValueError, match="y must have 1 or 2 dimensions"):
-        NonLinCFA().fit(cut(X), np.zeros((1500, 1, 1)))
+        NonLinCFA().fit(dask_array(X), np.zeros((1500, 1, 1)))
 
 
-def test_rows_that_change_between_two_looks_are_told(columns):
+def test_rows_that_change_during_the_computation_are_refused(columns):
     X, y = columns
     frame, looks = pd.DataFrame(X, columns=NAMES).assign(rain=y), []
 
-    def part(number):
+    def load_part(number):
         looks.append(number)
         return frame.iloc[: 500 if len(looks) > 3 else 400]
 
-    table = dd.from_map(part, range(3), meta=frame.iloc[:0])
+    table = dd.from_map(load_part, range(3), meta=frame.iloc[:0])
     with pytest.raises(
         ValueError, match="X had 400 rows in partition 0 when they were first counted"
     ):
@@ -742,30 +748,30 @@ def test_names_are_checked_before_anything_is_computed(columns, y, weights, says
         NonLinCFA().fit(dated, "rain")
 
 
-def test_other_bad_input_is_one_sentence(columns):
+def test_other_invalid_input_is_refused(columns):
     X, y = columns
     with pytest.raises(TypeError, match="Dask array or data frame, got dask's Delayed"):
         NonLinCFA().fit(dask.delayed(X), y)
     with pytest.raises(ValueError, match="X must have 2 dimensions"):
-        NonLinCFA().fit(cut(y), y)
+        NonLinCFA().fit(dask_array(y), y)
     with pytest.raises(ValueError, match="X is an array without column names, and y"):
-        NonLinCFA().fit(cut(X), "rain")
+        NonLinCFA().fit(dask_array(X), "rain")
     with pytest.raises(
         ValueError, match="sample_weight must be 0 or more, got -1 in chunk 2, row 2"
     ):
-        NonLinCFA().fit(cut(X), y, cut(np.where(np.arange(1500) == 402, -1.0, 1.0)))
+        NonLinCFA().fit(dask_array(X), y, dask_array(np.where(np.arange(1500) == 402, -1.0, 1.0)))
     with pytest.raises(ValueError, match="X has no rows with a weight above 0"):
-        NonLinCFA().fit(cut(X), y, np.zeros(1500))
+        NonLinCFA().fit(dask_array(X), y, np.zeros(1500))
     with pytest.raises(ValueError, match="X has no rows with a weight above 0"):
         NonLinCFA(0.1, cv=None).fit(da.empty((0, 3)), np.empty(0))
     with pytest.raises(ValueError, match="2 features or more"):
-        NonLinCFA().fit(cut(X)[:, :1], y)
+        NonLinCFA().fit(dask_array(X)[:, :1], y)
     with pytest.raises(ValueError, match="X has 3 columns, and 9 are expected"):
-        NonLinCFA().fit(X, y).transform(cut(X)[:, :3])
+        NonLinCFA().fit(X, y).transform(dask_array(X)[:, :3])
     with pytest.raises(ValueError, match="set_output makes frames in memory"):
-        NonLinCFA().fit(X, y).set_output(transform="pandas").transform(cut(X))
+        NonLinCFA().fit(X, y).set_output(transform="pandas").transform(dask_array(X))
     with pytest.raises(ValueError, match="more than 1,000 different labels"):
-        NonLinCFA(0.01).fit(cut(X), np.arange(1500).astype(str))
+        NonLinCFA(0.01).fit(dask_array(X), np.arange(1500).astype(str))
 
 
 @pytest.mark.parametrize(
@@ -786,30 +792,30 @@ def test_other_bad_input_is_one_sentence(columns):
     ],
 )
 @pytest.mark.parametrize("kind", ["array", "frame", "field"])
-def test_what_needs_rows_in_memory_says_so(columns, use, says, kind):
+def test_what_needs_rows_in_memory_is_refused(columns, use, says, kind):
     X, y = columns
     table = {
-        "array": cut(X),
-        "frame": partitions(pd.DataFrame(X, columns=NAMES)),
-        "field": xr.DataArray(cut(X), dims=("time", "cell")),
+        "array": dask_array(X),
+        "frame": dask_frame(pd.DataFrame(X, columns=NAMES)),
+        "field": xr.DataArray(dask_array(X), dims=("time", "cell")),
     }[kind]
     with pytest.raises(ValueError, match=f"^{says}.*, and those of X are not in memory: load X"):
         use(table, y)
 
 
-def test_what_else_looks_at_rows_says_so(columns):
+def test_what_else_needs_rows_is_refused(columns):
     X, y = columns
     reducer = NonLinCFA().fit(X, y)
     with pytest.raises(ValueError, match="This looks at rows, and those of X are not in memory"):
-        coterie.summarise(reducer, cut(X), y)
+        coterie.summarise(reducer, dask_array(X), y)
     with pytest.raises(TypeError, match=r"X is a table of Dask, and .*: call compute\(\) first"):
-        Moments().update(cut(X), y)
+        Moments().update(dask_array(X), y)
     with pytest.raises(ValueError, match="groups needs the rows in memory: load X first"):
-        NonLinCFA(0.1, cv=GroupKFold(2)).fit(cut(X), y, groups=np.arange(1500))
+        NonLinCFA(0.1, cv=GroupKFold(2)).fit(dask_array(X), y, groups=np.arange(1500))
     with pytest.raises(ValueError, match="offset needs the rows in memory: load X first"):
-        GenLinCFA().fit(cut(X), y, offset=y)
+        GenLinCFA().fit(dask_array(X), y, offset=y)
     with pytest.raises(ValueError, match="cv must be None or a number of 2 or more"):
-        NonLinCFA(0.1, cv=KFold(3)).fit(cut(X), y)
+        NonLinCFA(0.1, cv=KFold(3)).fit(dask_array(X), y)
 
 
 def test_blas_has_its_threads_back_after_a_fit(columns):
@@ -818,11 +824,11 @@ def test_blas_has_its_threads_back_after_a_fit(columns):
     X, y = columns
     before = [pool["num_threads"] for pool in threadpool_info()]
     with dask.config.set(scheduler="threads", num_workers=4):
-        NonLinCFA().fit(cut(X), y)
+        NonLinCFA().fit(dask_array(X), y)
     assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 
-def test_the_story_of_known_groups():
+def test_known_groups_are_found():
     X, y, labels = make_groups(3000, 30, 3, correlation=0.9, noise=1.0, random_state=0)
     frame = pd.DataFrame(X, columns=[f"station {i}" for i in range(30)]).assign(rain=y)
     table = dd.from_pandas(frame, npartitions=6)

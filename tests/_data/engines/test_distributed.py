@@ -1,4 +1,4 @@
-"""Workers that are processes of their own, and may die in the middle."""
+"""dask.distributed workers in separate processes, which may be killed."""
 
 import contextlib
 import logging
@@ -24,12 +24,12 @@ LENGTHS = (1000, 0, 300, 700, 500, 500)
 
 
 def children():
-    """Processes of ours, but for the one that multiprocessing leaves for whoever comes next."""
+    """Our child processes, without the resource tracker of multiprocessing."""
     found = psutil.Process().children(recursive=True)
-    return {child for child in found if "resource_tracker" not in told(child)}
+    return {child for child in found if "resource_tracker" not in command_line(child)}
 
 
-def told(process):
+def command_line(process):
     with contextlib.suppress(psutil.NoSuchProcess):
         return " ".join(process.cmdline())
     return ""
@@ -37,7 +37,7 @@ def told(process):
 
 @pytest.fixture(scope="module")
 def client():
-    """Two workers in processes of their own, that are gone afterwards."""
+    """Two workers in separate processes, which end with the fixture."""
     before = children()
     with (
         LocalCluster(
@@ -62,8 +62,8 @@ def columns():
     return X, y
 
 
-def dying_once(marker, number):
-    """A function of blocks that kills its own process at one of them, the first time only."""
+def kill_once(marker, number):
+    """A function of blocks that kills its process at one block, the first time only."""
 
     def survive(block, block_info=None):
         place = block_info[0]["chunk-location"][0] if block_info else None
@@ -75,7 +75,7 @@ def dying_once(marker, number):
     return survive
 
 
-def test_workers_decide_as_one_machine_does(client, columns):
+def test_decisions_are_those_of_one_machine(client, columns):
     X, y = columns
     expected = NonLinCFA(0.01).fit(X, y)
     table = da.from_array(X, chunks=(LENGTHS, (7, 13)))
@@ -102,7 +102,7 @@ def test_frames_are_counted_and_transformed_by_workers(client, columns):
     np.testing.assert_allclose(Z, expected.transform(frame.drop(columns="rain")))
 
 
-def test_what_is_wrong_on_a_worker_is_the_same_sentence(client, columns):
+def test_errors_on_a_worker_have_the_same_message(client, columns):
     X, y = columns
     X = X.copy()
     X[-1, 3] = np.nan
@@ -115,7 +115,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(client, columns, 
     X, y = columns
     marker = Path(tmp_path, "died")
     table = da.from_array(X, chunks=(LENGTHS, 20)).map_blocks(
-        dying_once(marker, 3), dtype=X.dtype, meta=np.empty((0, 0))
+        kill_once(marker, 3), dtype=X.dtype, meta=np.empty((0, 0))
     )
     found = NonLinCFA(0.01).fit(table, y)
     assert int(marker.read_text()) not in client.run(os.getpid).values()

@@ -1,4 +1,4 @@
-"""Frames of Spark: decisions are those of all rows in memory, and what is wrong is one sentence."""
+"""Spark frames give the decisions of a fit in memory, and clear errors."""
 
 import os
 import shutil
@@ -63,7 +63,7 @@ def spark():
 
 @pytest.fixture(scope="module")
 def table():
-    """Rows in memory, with all kinds of columns that may stand beside features."""
+    """Rows in memory, with all kinds of targets, weights and folds."""
     X, y, _ = make_groups(N_ROWS, 8, 3, noise=3.0, random_state=0)
     rng = np.random.default_rng(1)
     third = np.digitize(y, np.quantile(y, [0.3, 0.7]))
@@ -115,7 +115,7 @@ def test_every_decision_is_that_of_all_rows_in_memory(frame, reducer, target):
 
 
 @pytest.mark.parametrize("weights", ["times", "share"])
-def test_rows_count_as_often_as_their_weights_say(frame, table, weights):
+def test_weights_are_those_of_a_fit_in_memory(frame, table, weights):
     reducer = NonLinCFA()
     beside = [name for name in table.columns if name not in (*NAMES, "y", weights)]
     reducer.fit(frame.drop(*beside), "y", sample_weight=weights)
@@ -126,7 +126,7 @@ def test_rows_count_as_often_as_their_weights_say(frame, table, weights):
     assert_same_decisions(NonLinCFA(0.01).fit_moments(moments), in_memory)
 
 
-def test_a_column_may_tell_the_folds(frame, table):
+def test_folds_may_be_a_column(frame, table):
     moments = moments_from(frame, target="y", columns=NAMES, folds="fold")
     assert moments.n_folds == 4
     by_column = NonLinCFA(0.01, cv=PredefinedSplit(table["fold"]))
@@ -153,7 +153,7 @@ def test_partitions_may_be_many_and_some_empty(spark, table):
         assert_same_decisions(reducer.fit_moments(moments), in_memory)
 
 
-def test_large_moments_are_added_by_executors_and_come_part_by_part(frame, table, monkeypatch):
+def test_large_moments_are_added_by_executors_and_collected_in_chunks(frame, table, monkeypatch):
     expected = NonLinCFA(0.01).fit(table[NAMES], table["y"])
     monkeypatch.setattr(_spark, "MAX_DRIVER_BYTES", 2**14)
     moments = moments_from(frame, target="y", columns=NAMES, folds=5)
@@ -161,7 +161,7 @@ def test_large_moments_are_added_by_executors_and_come_part_by_part(frame, table
 
 
 @pytest.mark.filterwarnings("ignore:X is constant:coterie.FitWarning")
-def test_all_kinds_of_numbers_are_numbers(frame, table):
+def test_all_number_types_are_features(frame, table):
     kinds = ["FLOAT", "DECIMAL(20, 8)", "BIGINT", "BOOLEAN"]
     exprs = [f"CAST(c{place} AS {kind}) AS c{place}" for place, kind in zip([2, 3, 4, 6], kinds)]
     mixed = frame.selectExpr(*exprs, "c7", "CAST(y AS DECIMAL(20, 10)) AS y")
@@ -176,7 +176,7 @@ def test_all_kinds_of_numbers_are_numbers(frame, table):
     )
 
 
-def test_single_precision_stays_single_on_the_way(frame, table):
+def test_single_precision_is_transferred_as_single(frame, table):
     names = ["c2", "c3", "c4", "c6"]
     single = frame.selectExpr(*(f"CAST({name} AS FLOAT) AS {name}" for name in names), "y")
     rows = single.toPandas()
@@ -186,7 +186,7 @@ def test_single_precision_stays_single_on_the_way(frame, table):
     np.testing.assert_allclose(moments.scatter() / N_ROWS, expected, rtol=1e-10)
 
 
-def test_aggregates_stand_behind_the_columns_that_are_no_features(frame, table):
+def test_aggregates_follow_the_columns_that_are_not_features(frame, table):
     reducer = NonLinCFA(scale=True, signs=True).fit(table[NAMES], table["y"])
     # Columns are found by name, in any order.
     reduced = reducer.transform(frame.select(*map(quote, sorted(table.columns))))
@@ -292,9 +292,7 @@ def test_a_reducer_without_names_takes_a_vector_or_columns_in_order(frame, table
         reducer.transform(frame)
 
 
-def test_a_frame_that_is_cut_otherwise_at_the_second_look_is_counted_again(
-    spark, table, monkeypatch
-):
+def test_a_frame_with_changed_partitions_is_counted_again(spark, table, monkeypatch):
     job = _spark._make_job
     settings = {
         "spark.sql.shuffle.partitions": "12",
@@ -330,22 +328,22 @@ def test_a_frame_that_changes_is_refused(frame):
         NonLinCFA().fit(changing, "y")
 
 
-def with_gap(frame, column, gap):
-    """The same, with a gap in the last partition."""
+def with_missing(frame, column, missing):
+    """The same frame, with a missing value in the last partition."""
     from pyspark.sql import functions
 
     kind = dict(frame.dtypes)[column]
     return frame.withColumn(
-        column, functions.expr(f"IF(id = 2290, CAST({gap} AS {kind}), {column})")
+        column, functions.expr(f"IF(id = 2290, CAST({missing} AS {kind}), {column})")
     )
 
 
 @pytest.mark.parametrize(
-    ("column", "gap", "target"),
+    ("column", "missing", "target"),
     [("c3", "'NaN'", "y"), ("risk", "NULL", "risk")],
 )
-def test_gaps_are_told_in_one_sentence_that_names_the_column(frame, column, gap, target):
-    chosen = with_gap(frame, column, gap).select("c2", "c3", "c4", target)
+def test_the_error_names_the_column_with_missing_values(frame, column, missing, target):
+    chosen = with_missing(frame, column, missing).select("c2", "c3", "c4", target)
     with pytest.raises(ValueError) as raised:
         NonLinCFA().fit(chosen, target)
     assert str(raised.value) == (
@@ -378,7 +376,7 @@ def test_gaps_are_told_in_one_sentence_that_names_the_column(frame, column, gap,
     ],
     ids=str,
 )
-def test_what_is_wrong_is_one_sentence(frame, asked, message):
+def test_invalid_input_raises_a_clear_error(frame, asked, message):
     with pytest.raises((ValueError, TypeError), match=message):
         moments_from(frame, **{"target": "y", "columns": ["c2", "c3"], **asked})
 
@@ -405,7 +403,7 @@ def test_frames_that_cannot_be_counted_are_refused(spark, frame):
         NonLinCFA().fit(frame.selectExpr("c2", "array(c2) AS v", "y"), "y")
 
 
-def test_frames_of_pandas_on_spark_are_told_how_to_become_plain_ones():
+def test_the_error_for_pandas_on_spark_says_to_convert():
     kind = type("DataFrame", (), {"__module__": "pyspark.pandas.frame", "to_spark": None})
     with pytest.raises(TypeError, match=r"pass X.to_spark\(\)"):
         engine_of(kind()).moments(kind(), Counting("y"))
@@ -427,7 +425,7 @@ def test_frames_that_cannot_be_transformed_are_refused(frame, table):
         median.transform(frame)
 
 
-def test_vectors_of_another_length_are_told_when_they_are_computed(frame, table):
+def test_vectors_of_another_length_raise_when_computed(frame, table):
     reducer = NonLinCFA().fit(table[["c2", "c3", "c4"]].to_numpy(), table["y"])
     with pytest.raises(Exception, match="Column 'all of it' must hold 3 numbers in each row"):
         reducer.transform(vectors(frame, "list")).collect()

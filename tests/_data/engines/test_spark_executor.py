@@ -1,4 +1,4 @@
-"""What executors of Spark do with batches of Arrow, seen without Spark."""
+"""The code for Spark executors, tested on Arrow batches without Spark."""
 
 from itertools import pairwise
 
@@ -35,7 +35,7 @@ def rows():
 
 
 def batches_of(X, y, weights, cuts):
-    """The rows in batches that are cut somewhere, some of them empty."""
+    """The rows in batches of any length, some of them empty."""
     fold_ends = [0, *sorted(cuts), len(X)]
     for begin, end in pairwise(fold_ends):
         at = slice(begin, end)
@@ -44,7 +44,7 @@ def batches_of(X, y, weights, cuts):
         yield pa.record_batch(columns if weights is None else {**columns, "w": weights[at]})
 
 
-def counted_in(rows, cuts, fold_ends=None):
+def count_in_one_partition(rows, cuts, fold_ends=None):
     (sizes,) = [
         batch.to_pylist()[0] for batch in count_partition_rows("w", batches_of(*rows, cuts))
     ]
@@ -55,9 +55,9 @@ def counted_in(rows, cuts, fold_ends=None):
 
 
 @given(cuts=st.lists(st.integers(0, N_ROWS), max_size=6))
-def test_however_batches_are_cut_the_moments_are_those_of_all_rows(rows, cuts):
+def test_moments_do_not_depend_on_batches(rows, cuts):
     X, y, weights = rows
-    total = counted_in(rows, cuts)
+    total = count_in_one_partition(rows, cuts)
     expected = Moments(weights.sum()).update(X, y, weights)
     assert total.sizes == {0: PartitionSize(N_ROWS, np.count_nonzero(weights), weights.sum())}
     assert total.moments.n_samples_ == expected.n_samples_
@@ -67,9 +67,9 @@ def test_however_batches_are_cut_the_moments_are_those_of_all_rows(rows, cuts):
 
 
 @given(cuts=st.lists(st.integers(0, N_ROWS), max_size=4), edge=st.integers(1, 30))
-def test_folds_are_cut_among_the_rows_that_count(rows, cuts, edge):
+def test_folds_split_the_rows_with_a_weight_above_0(rows, cuts, edge):
     counts = rows[2][rows[2] > 0]
-    total = counted_in(rows, cuts, [edge, len(counts)])
+    total = count_in_one_partition(rows, cuts, [edge, len(counts)])
     assert [part.count for part in total.moments.accumulated] == [
         counts[:edge].sum(),
         counts[edge:].sum(),
@@ -79,10 +79,10 @@ def test_folds_are_cut_among_the_rows_that_count(rows, cuts, edge):
 @pytest.mark.parametrize("moments_bytes", [100, 2**22])
 @pytest.mark.parametrize("chunk_bytes", [200, 2**26])
 def test_chunk_sizes_do_not_change_the_moments(rows, monkeypatch, moments_bytes, chunk_bytes):
-    expected = counted_in(rows, [])
+    expected = count_in_one_partition(rows, [])
     monkeypatch.setattr(_spark_executor, "MOMENTS_CHUNK_BYTES", moments_bytes)
     monkeypatch.setattr(_spark_executor, "SPARK_CHUNK_BYTES", chunk_bytes)
-    total = counted_in(rows, [20])
+    total = count_in_one_partition(rows, [20])
     np.testing.assert_allclose(total.moments.scatter(), expected.moments.scatter(), rtol=1e-10)
 
 
@@ -126,14 +126,14 @@ def batch_of(x=((1.0, 2.0), (3.0, 5.0)), **others):
         (batch_of(fold=pa.array([0, -1])), "Folds must be whole numbers of 0 or more in all rows."),
     ],
 )
-def test_what_is_wrong_is_one_sentence(batch, message):
+def test_invalid_input_raises_a_clear_error(batch, message):
     job = Job(["rain"], ["a", "b"], "v", {0: PartitionSize(2, 2, 2.0)})
     with pytest.raises(UncountableError, match=message):
         list(count_moments(job, [batch]))
 
 
-def test_a_fault_is_told_with_its_row_of_the_partition(monkeypatch):
-    """However the rows of a partition are cut to be counted."""
+def test_errors_name_the_row_of_the_partition(monkeypatch):
+    """The row number does not depend on the chunks that are counted."""
     monkeypatch.setattr(_spark_executor, "SPARK_MAX_CHUNK_ROWS", 2)
     monkeypatch.setattr(_spark_executor, "_partition_id", lambda: 3)
     job = Job(["rain"], ["a", "b"], "v", {3: PartitionSize(6, 6, 6.0)})
@@ -143,14 +143,14 @@ def test_a_fault_is_told_with_its_row_of_the_partition(monkeypatch):
         list(count_moments(job, batches))
 
 
-@pytest.mark.parametrize(("weight", "told"), [(-1.0, "-1"), (None, "nan"), (np.inf, "inf")])
-def test_weights_are_0_or_more(weight, told):
+@pytest.mark.parametrize(("weight", "text"), [(-1.0, "-1"), (None, "nan"), (np.inf, "inf")])
+def test_weights_are_0_or_more(weight, text):
     batch = batch_of(w=pa.array([1.0, weight], pa.float64()))
-    with pytest.raises(UncountableError, match=f"Weights 'times' must be 0 or more, got {told}."):
+    with pytest.raises(UncountableError, match=f"Weights 'times' must be 0 or more, got {text}."):
         list(count_partition_rows("times", [batch]))
 
 
-def test_gaps_do_not_matter_in_rows_that_do_not_count():
+def test_missing_values_are_allowed_in_rows_of_weight_0():
     job = Job(["rain"], ["a", "b"], None, {0: PartitionSize(2, 1, 1.0)})
     batch = batch_of([(1.0, np.nan), (3.0, 5.0)], w=pa.array([0.0, 1.0]))
     (chunk,) = count_moments(job, [batch])
@@ -166,7 +166,7 @@ def test_vectors_of_two_lengths_do_not_add(monkeypatch):
         list(add_moment_chunks(chunks))
 
 
-def test_nothing_gives_nothing():
+def test_empty_partitions_give_no_rows():
     assert list(count_partition_rows(None, [])) == []
     assert list(count_moments(Job(["y"], NAMES, None, {0: PartitionSize(1, 1, 1.0)}), [])) == []
     assert list(add_moment_chunks([])) == []
@@ -179,7 +179,7 @@ def test_many_columns_come_in_chunks_of_more_rows_than_columns():
     assert 8 * 20_000 * _spark_executor._rows_per_chunk(20_000) <= 2**28
 
 
-def test_what_spark_says_becomes_one_sentence():
+def test_spark_errors_become_our_own():
     raised_by = "coterie._data.engines._spark_executor.UncountableError"
     java = f"Job aborted.\nTraceback\n{raised_by}: Too few.\n\tat"
     with pytest.raises(ValueError, match=r"^Too few\.$") as raised, _spark._translate_errors():

@@ -1,4 +1,4 @@
-"""Moments in files that may come from anyone."""
+"""Moments are saved to files, and loaded with validation."""
 
 import io
 import json
@@ -49,15 +49,15 @@ def test_bytes_are_those_of_the_file(moments, path):
     content = moments.to_bytes()
     again = Moments.from_bytes(content)
     assert again.plain()["header"] == moments.plain()["header"]
-    for name, array in moments.plain()["arrays"].items():
-        assert (again.plain()["arrays"][name] == array).all()
+    for name, values in moments.plain()["arrays"].items():
+        assert (again.plain()["arrays"][name] == values).all()
     path.write_bytes(content)
     assert repr(Moments.load(path)) == repr(moments)
     with pytest.raises(ValueError, match="This cannot be loaded: it is not a moments file"):
         Moments.from_bytes(bytes(content[:-9]))
 
 
-def test_rows_that_are_kept_come_back(rng, tmp_path):
+def test_sampled_rows_are_saved_and_loaded(rng, tmp_path):
     X, y = rng.normal(size=(1500, 3)), rng.normal(size=1500)
     moments = Moments(1500).update(X[:700], y[:700])
     moments.save(tmp_path / "half.npz")
@@ -72,12 +72,12 @@ def test_numpy_can_open_the_file(path, moments):
         assert json.loads(arrays["header.json"])["n_samples"] == moments.n_samples_
 
 
-def test_moments_of_nothing_can_be_saved(tmp_path):
+def test_empty_moments_can_be_saved(tmp_path):
     Moments().save(tmp_path / "none.npz")
     assert repr(Moments.load(tmp_path / "none.npz")) == "Moments of no rows"
 
 
-def test_a_file_cut_short_is_one_sentence(path):
+def test_a_truncated_file_raises_value_error(path):
     content = path.read_bytes()
     for length in [0, 1, 10, 100, *range(200, len(content), 997), len(content) - 1]:
         path.write_bytes(content[:length])
@@ -85,7 +85,7 @@ def test_a_file_cut_short_is_one_sentence(path):
             Moments.load(path)
 
 
-def test_a_damaged_file_is_one_sentence_or_what_it_was(path):
+def test_a_damaged_file_raises_value_error_or_loads_the_same(path):
     content = path.read_bytes()
     dice = random.Random(0)
     for _ in range(300):
@@ -97,7 +97,7 @@ def test_a_damaged_file_is_one_sentence_or_what_it_was(path):
             assert Moments.load(path).n_features_in_ == 4
 
 
-def rewritten(path, change):
+def rewrite(path, change):
     """The file with some members changed."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
@@ -107,7 +107,7 @@ def rewritten(path, change):
             archive.writestr(name, content)
 
 
-def header(**entries):
+def change_header(**entries):
     def change(members):
         document = json.loads(members["header.json"])
         document.update(entries)
@@ -116,7 +116,7 @@ def header(**entries):
     return change
 
 
-def array(name, values):
+def change_array(name, values):
     def change(members):
         file = io.BytesIO()
         np.lib.format.write_array(file, np.asarray(values), allow_pickle=True)
@@ -125,12 +125,12 @@ def array(name, values):
     return change
 
 
-def without(name):
+def remove_member(name):
     return lambda members: members.pop(name)
 
 
-def claimed(members):
-    """An array that says it has very many entries."""
+def claim_more_entries(members):
+    """An array whose header states very many entries."""
     file = io.BytesIO()
     fields = {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
     np.lib.format.write_array_header_1_0(file, fields)
@@ -140,26 +140,26 @@ def claimed(members):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (header(format="another"), "contains no moments"),
-        (header(version=99), "newer coterie"),
-        (header(n_features=10**9), "'names'|must have shape|names"),
-        (header(counts=[1.0]), "must have 2 items"),
-        (header(counts=[1.0, -1.0]), "numbers above 0"),
-        (header(folds=[1, 1]), "different numbers"),
-        (header(targets=[]), "must have shape"),
-        (header(targets=[{"name": 1}]), "is missing|must be"),
-        (header(is_weighted=1), "must be true or false"),
-        (without("header.json"), "'header.json' is missing"),
-        (without("sums1.npy"), "'sums1.npy' is missing"),
-        (array("sums1", np.zeros(3)), "must have shape"),
-        (array("sums1", np.full(11, np.nan)), "NaN or infinity"),
-        (array("sums1", np.zeros(11, dtype=np.float32)), "float64"),
-        (array("sums1", np.array([{}] * 11, dtype=object)), "no array|float64"),
-        (claimed, "does not have the length"),
+        (change_header(format="another"), "contains no moments"),
+        (change_header(version=99), "newer coterie"),
+        (change_header(n_features=10**9), "'names'|must have shape|names"),
+        (change_header(counts=[1.0]), "must have 2 items"),
+        (change_header(counts=[1.0, -1.0]), "numbers above 0"),
+        (change_header(folds=[1, 1]), "different numbers"),
+        (change_header(targets=[]), "must have shape"),
+        (change_header(targets=[{"name": 1}]), "is missing|must be"),
+        (change_header(is_weighted=1), "must be true or false"),
+        (remove_member("header.json"), "'header.json' is missing"),
+        (remove_member("sums1.npy"), "'sums1.npy' is missing"),
+        (change_array("sums1", np.zeros(3)), "must have shape"),
+        (change_array("sums1", np.full(11, np.nan)), "NaN or infinity"),
+        (change_array("sums1", np.zeros(11, dtype=np.float32)), "float64"),
+        (change_array("sums1", np.array([{}] * 11, dtype=object)), "not a NumPy array|float64"),
+        (claim_more_entries, "does not have the length"),
     ],
 )
-def test_a_file_that_lies_is_one_sentence(path, change, says):
-    rewritten(path, change)
+def test_an_invalid_file_raises_value_error(path, change, says):
+    rewrite(path, change)
     with pytest.raises(ValueError, match=says):
         Moments.load(path)
 
@@ -177,10 +177,10 @@ def test_a_compressed_file_is_refused(path):
 def test_a_failed_save_leaves_the_old_file(path, moments, monkeypatch):
     before = path.read_bytes()
 
-    def full(*_, **__):
+    def disk_full(*_, **__):
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(np.lib.format, "write_array", full)
+    monkeypatch.setattr(np.lib.format, "write_array", disk_full)
     with pytest.raises(OSError, match="No space"):
         moments.save(path)
     assert path.read_bytes() == before

@@ -21,7 +21,7 @@ from coterie.datasets import make_groups
 NAMES = ["a", "b", "c"]
 
 
-def of(X, y, weights=None, fold=None, cuts=4):
+def moments_in_batches(X, y, weights=None, fold=None, cuts=4):
     moments = Moments()
     for rows in np.array_split(np.arange(len(X)), cuts):
         moments.update(
@@ -55,7 +55,7 @@ def data(rng):
 
 def test_means_and_scatter_are_those_of_all_rows(data):
     X, y = data
-    moments = of(X + 100, y)
+    moments = moments_in_batches(X + 100, y)
     np.testing.assert_allclose(moments.mean, X.mean(axis=0) + 100)
     np.testing.assert_allclose(moments.scatter(), 200 * np.cov(X.T, ddof=0), atol=1e-9)
     assert (moments.n_samples_, moments.count, moments.n_features_in_) == (200, 200.0, 3)
@@ -68,10 +68,13 @@ def test_any_order_of_merging_gives_the_same(order, seed, has_folds):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(40, 3)) * 10.0 ** rng.integers(-3, 4, 3), rng.integers(0, 5, 40)
     fold = rng.integers(0, 3, 40) if has_folds else None
-    pieces = np.split(np.arange(40), [1, 7, 20])
-    each = [of(X[p], y[p], None, None if fold is None else fold[p], cuts=1) for p in pieces]
+    chunks = np.split(np.arange(40), [1, 7, 20])
+    each = [
+        moments_in_batches(X[p], y[p], None, None if fold is None else fold[p], cuts=1)
+        for p in chunks
+    ]
     merged = reduce(add, [each[place] for place in order])
-    whole = of(X, y, None, fold)
+    whole = moments_in_batches(X, y, None, fold)
     # The values of y are told apart in another order, so ask a reducer.
     labels = [NonLinCFA(0.01, cv=None).fit_moments(each).labels_ for each in (merged, whole)]
     assert (labels[0] == labels[1]).all()
@@ -83,10 +86,10 @@ def test_a_weight_is_a_number_of_repeats(data, rng):
     X, y = data
     weights = rng.integers(0, 4, 200)
     repeated = np.repeat(np.arange(200), weights)
-    weighted = of(X, y, weights)
+    weighted = moments_in_batches(X, y, weights)
     assert weighted.count == len(repeated)
     assert weighted.n_samples_ == np.count_nonzero(weights)
-    plain = of(X[repeated], y[repeated])
+    plain = moments_in_batches(X[repeated], y[repeated])
     np.testing.assert_allclose(weighted.scatter(), plain.scatter(), rtol=1e-10)
 
 
@@ -94,19 +97,19 @@ def test_a_weight_is_a_number_of_repeats(data, rng):
 def test_a_shift_changes_the_means_and_nothing_else(shift, seed):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(50, 3)), rng.normal(size=50)
-    here, there = of(X, y), of(X + shift, y)
+    here, there = moments_in_batches(X, y), moments_in_batches(X + shift, y)
     np.testing.assert_allclose(there.mean - shift, here.mean, atol=1e-9)
     np.testing.assert_allclose(there.scatter(), here.scatter(), atol=1e-7)
 
 
 def test_merging_changes_neither(data):
     X, y = data
-    one, other = of(X[:50], y[:50]), of(X[50:], y[50:])
+    one, other = moments_in_batches(X[:50], y[:50]), moments_in_batches(X[50:], y[50:])
     before = copy.deepcopy((one, other))
     both = one + other
     assert_same(one, before[0], 0)
     assert_same(other, before[1], 0)
-    assert_same(both, of(X, y))
+    assert_same(both, moments_in_batches(X, y))
     one += other
     assert_same(one, both)
     assert_same(one.merge(Moments()), Moments() + one, 0)
@@ -115,25 +118,29 @@ def test_merging_changes_neither(data):
 def test_folds_are_kept_apart(data):
     X, y = data
     fold = np.arange(200) % 5
-    moments = of(X, y, fold=fold)
+    moments = moments_in_batches(X, y, fold=fold)
     assert moments.n_folds == 5
-    assert_same(moments, of(X[:90], y[:90], None, fold[:90]) + of(X[90:], y[90:], None, fold[90:]))
+    assert_same(
+        moments,
+        moments_in_batches(X[:90], y[:90], None, fold[:90])
+        + moments_in_batches(X[90:], y[90:], None, fold[90:]),
+    )
     by_number = Moments()
     for number in (3, 1, 0, 4, 2):
         by_number.update(X[fold == number], y[fold == number], fold=number)
     assert_same(moments, by_number)
 
 
-def test_new_classes_turn_up_in_any_batch(data, rng):
+def test_new_classes_may_appear_in_any_batch(data, rng):
     X, _ = data
     y = np.array(["red", "blue", "green", "grey"])[rng.integers(0, 4, 200)]
     order = np.argsort(y, kind="stable")
     X, y = X[order], y[order]
-    moments = of(X, y, cuts=9)
-    everything = of(X, y, cuts=1)
+    moments = moments_in_batches(X, y, cuts=9)
+    everything = moments_in_batches(X, y, cuts=1)
     assert {*moments.target_columns[0].values} == {"red", "blue", "green", "grey"}
     assert_same(moments, everything)
-    two, one = of(X[150:], y[150:]), of(X[:150], y[:150])
+    two, one = moments_in_batches(X[150:], y[150:]), moments_in_batches(X[:150], y[:150])
     reducer = GenLinCFA(family="bernoulli")
     expected = reducer.fit(X, y)
     labels, classes = expected.labels_, expected.classes_
@@ -142,16 +149,16 @@ def test_new_classes_turn_up_in_any_batch(data, rng):
     assert (again.classes_ == classes).all()
 
 
-def test_whole_numbers_are_told_apart_until_there_are_too_many(data):
+def test_integers_may_be_classes_until_there_are_too_many(data):
     X, _ = data
-    few = of(X, np.arange(200) % 7)
+    few = moments_in_batches(X, np.arange(200) % 7)
     assert few.target_columns[0].n_columns == 7
-    many = of(X, np.arange(200))
+    many = moments_in_batches(X, np.arange(200))
     assert many.target_columns[0].n_columns == 1
     merged = few + many
     y = np.concatenate([np.arange(200) % 7, np.arange(200)])
-    assert_same(merged, of(np.vstack([X, X]), y + 0.0))
-    broken = of(X, np.arange(200) % 3 + np.where(np.arange(200) > 150, 0.5, 0.0))
+    assert_same(merged, moments_in_batches(np.vstack([X, X]), y + 0.0))
+    broken = moments_in_batches(X, np.arange(200) % 3 + np.where(np.arange(200) > 150, 0.5, 0.0))
     assert broken.target_columns[0].values is None
     assert broken.target_columns[0].fraction == 1.5
 
@@ -159,11 +166,11 @@ def test_whole_numbers_are_told_apart_until_there_are_too_many(data):
 def test_single_precision_is_summed_in_double(rng):
     X, y = rng.normal(size=(5000, 3)).astype(np.float32) + np.float32(100), rng.normal(size=5000)
     expected = 5000 * np.cov(X.astype(float).T, ddof=0)
-    np.testing.assert_allclose(of(X, y).scatter(), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(moments_in_batches(X, y).scatter(), expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_columns_of_frames_are_found_by_name(data, frame):
+def test_columns_of_data_frames_are_matched_by_name(data, frame):
     X, y = data
     batches = pd.DataFrame(X, columns=NAMES), pd.DataFrame(X[:, ::-1], columns=NAMES[::-1])
     frames = [frame(batch.to_dict("list")) for batch in batches]
@@ -183,12 +190,12 @@ def test_targets_have_names(data):
 
 def test_sparse_batches_are_counted(data):
     X, y = data
-    assert_same(Moments().update(sparse.csr_array(X), y), of(X, y))
+    assert_same(Moments().update(sparse.csr_array(X), y), moments_in_batches(X, y))
 
 
 def test_moments_can_be_pickled(data):
     X, y = data
-    moments = of(X, y, fold=np.arange(200) % 3)
+    moments = moments_in_batches(X, y, fold=np.arange(200) % 3)
     again = pickle.loads(pickle.dumps(moments))
     assert_same(again, moments, 0)
     assert_same(again.update(X, y, fold=0), moments.update(X, y, fold=0), 0)
@@ -197,7 +204,7 @@ def test_moments_can_be_pickled(data):
 def test_a_short_description():
     assert repr(Moments()) == "Moments of no rows"
     X, y, _ = make_groups(1000, 50, 3, random_state=0)
-    moments = of(X, np.column_stack([y, y]), fold=np.arange(1000) % 2)
+    moments = moments_in_batches(X, np.column_stack([y, y]), fold=np.arange(1000) % 2)
     assert repr(moments) == "Moments of 1,000 rows: 50 features, 2 targets, 2 folds, 43 kB"
     assert 2 * 50 * 50 * 8 <= moments.nbytes < 2.5 * 50 * 50 * 8
 
@@ -245,7 +252,7 @@ def frame(**columns):
         ((GOOD, Y), (GOOD, np.arange(4).astype("M8[D]")), "y must hold numbers or text"),
     ],
 )
-def test_a_batch_that_is_wrong_is_one_sentence_and_counts_for_nothing(first, then, says):
+def test_an_invalid_batch_raises_and_changes_nothing(first, then, says):
     moments = Moments().update(*first)
     before = copy.deepcopy(moments)
     with pytest.raises((ValueError, TypeError), match=says):
@@ -257,24 +264,24 @@ def test_a_batch_that_is_wrong_is_one_sentence_and_counts_for_nothing(first, the
 def test_moments_of_other_features_do_not_add(data):
     X, y = data
     with pytest.raises(ValueError, match="have the same features"):
-        of(X, y) + of(X[:, :2], y)
+        moments_in_batches(X, y) + moments_in_batches(X[:, :2], y)
     with pytest.raises(ValueError, match="have the same features"):
         Moments().update(frame(), Y) + Moments().update(frame()[NAMES[::-1]], Y)
     with pytest.raises(ValueError, match="both have folds, or neither"):
-        of(X, y) + of(X, y, fold=np.zeros(200, dtype=int))
+        moments_in_batches(X, y) + moments_in_batches(X, y, fold=np.zeros(200, dtype=int))
     with pytest.raises(TypeError):
-        of(X, y) + 1
+        moments_in_batches(X, y) + 1
 
 
 def test_too_many_labels_are_refused(rng):
     X, names = rng.normal(size=(1500, 2)), np.array([f"row {i}" for i in range(1500)])
     with pytest.raises(ValueError, match="more than 1,000 different labels"):
-        of(X, names)
+        moments_in_batches(X, names)
 
 
 @pytest.fixture
 def interrupted(monkeypatch):
-    """Each batch of rows is counted while Ctrl-C is pressed."""
+    """Ctrl-C is pressed while a batch is counted."""
     counting = Accumulated.add
 
     def add(self, *given):
@@ -290,39 +297,39 @@ def interrupted(monkeypatch):
 @pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_waits_until_a_batch_is_counted(data, interrupted, monkeypatch):
     X, y = data
-    moments = of(X, y)
+    moments = moments_in_batches(X, y)
     interrupted()
     with pytest.raises(KeyboardInterrupt):
         moments.update(X, y)
     monkeypatch.undo()
     assert moments.count == 400
-    assert_same(moments, of(np.vstack([X, X]), np.append(y, y), cuts=2))
+    assert_same(moments, moments_in_batches(np.vstack([X, X]), np.append(y, y), cuts=2))
 
 
 @pytest.mark.usefixtures("ctrl_c_is_ignored")
 def test_ctrl_c_stays_ignored(data, interrupted):
     X, y = data
-    moments = of(X, y)
+    moments = moments_in_batches(X, y)
     interrupted()
     moments.update(X, y)
     assert moments.count == 400
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
-def test_a_batch_without_rows_is_no_rows(data):
+def test_an_empty_batch_adds_no_rows(data):
     X, y = data
-    moments = of(X, y)
+    moments = moments_in_batches(X, y)
     assert_same(copy.deepcopy(moments).update(X[:0], y[:0]), moments, 0)
     assert_same(copy.deepcopy(moments).update(X, y, np.zeros(200)), moments, 0)
 
 
 @pytest.mark.parametrize("wrong", ["many", -1, 0])
-def test_a_number_of_rows_is_a_number(wrong):
+def test_n_expected_must_be_a_positive_number(wrong):
     with pytest.raises((TypeError, ValueError), match="n_expected must be"):
         Moments(wrong)
 
 
-def test_the_sum_of_weights_may_be_told_but_for_rounding(rng):
+def test_n_expected_may_be_a_rounded_sum_of_weights(rng):
     X, y = rng.normal(size=(3000, 4)), rng.normal(size=3000)
     weights = rng.uniform(0.5, 1.5, 3000)
     moments = Moments(np.nextafter(weights.sum(), np.inf))

@@ -1,4 +1,4 @@
-"""The few rows that are kept do not depend on who counts."""
+"""The sample of rows does not depend on how rows are counted."""
 
 import sys
 
@@ -13,7 +13,7 @@ from coterie._data.moments import RowLocation
 
 
 @given(st.integers(0, 2**31), st.sampled_from(["whole", "tenths", "thirds", "random", "mean 1"]))
-def test_the_same_rows_are_kept_however_weights_are_added(seed, kind):
+def test_sampled_rows_do_not_depend_on_how_weights_are_summed(seed, kind):
     rng = np.random.default_rng(seed)
     whole = rng.integers(1, 9, 2048)
     weights = {
@@ -37,12 +37,12 @@ def test_the_same_rows_are_kept_however_weights_are_added(seed, kind):
             np.testing.assert_array_equal(moments.kept.looked_at(moments.count), expected)
 
 
-def test_moments_are_as_heavy_as_their_matrices(rng):
+def test_sizeof_includes_the_matrices(rng):
     moments = Moments().update(rng.normal(size=(300, 200)), rng.normal(size=300))
     assert moments.nbytes < sys.getsizeof(moments) < moments.nbytes + 10_000
 
 
-def test_errors_call_rows_what_they_are_called():
+def test_errors_name_the_location_of_rows():
     X = np.full((3, 2), np.nan)
     with pytest.raises(
         ValueError, match=r"^X has NaN in columns 0, 1 of partition 7, rows 5 to 7\."

@@ -1,4 +1,4 @@
-"""Targets are never mixed up, whatever order they come in."""
+"""Targets are matched by name and order."""
 
 import numpy as np
 import pandas as pd
@@ -20,12 +20,12 @@ def test_targets_in_another_order_are_refused():
     assert moments.update(X[30:], Y[30:].to_numpy()).n_samples_ == 60
 
 
-def test_a_target_that_comes_twice_is_refused():
+def test_duplicate_target_names_are_refused():
     with pytest.raises(ValueError, match="several targets of one name"):
         Moments().update(X, Y.rename(columns={"b": "a"}))
 
 
-def test_a_target_is_no_feature(tmp_path):
+def test_a_target_is_not_a_feature(tmp_path):
     frame = pd.DataFrame(X, columns=list("cdef")).assign(y=Y["a"])
     with pytest.raises(ValueError, match="Column 'y' can be only one of feature"):
         moments_from(frame, target="y", columns=["c", "d", "y"])
@@ -34,7 +34,7 @@ def test_a_target_is_no_feature(tmp_path):
     assert moments.feature_names_in_.tolist() == list("cdef")
 
 
-def test_sums_of_columns_with_gaps_are_no_plain_sums():
+def test_sums_of_columns_with_missing_values_need_rows():
     gaps = X.copy()
     gaps[3, 1] = np.nan
     reducer = NonLinCFA(missing="pairwise").fit(gaps, Y["a"])

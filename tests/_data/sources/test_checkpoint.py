@@ -1,4 +1,4 @@
-"""Work that stops goes on, with the same rows or not at all."""
+"""An interrupted count resumes from its checkpoint, if the rows are the same."""
 
 import errno
 import os
@@ -23,11 +23,11 @@ N, NAMES = 2500, [f"c{i}" for i in range(6)]
 
 
 class StopError(Exception):
-    """Something that happens on the way."""
+    """An interruption."""
 
 
-def stopping(after):
-    """A function that stops the work when so many chunks are done."""
+def stop_after(after):
+    """A progress function that interrupts after so many chunks."""
 
     def tell(done, _):
         if done > after:
@@ -90,11 +90,11 @@ SOURCES = {
 
 
 @pytest.mark.parametrize("kind", SOURCES)
-def test_work_goes_on_where_it_stopped(frame, folder, path, kind):
+def test_counting_resumes_where_it_stopped(frame, folder, path, kind):
     source, options = SOURCES[kind](frame, folder)
     size = {} if kind == "batches" else {"chunk_rows": 400}
     with pytest.raises(StopError):
-        moments_from(source, **options, **size, checkpoint=path, progress=stopping(3))
+        moments_from(source, **options, **size, checkpoint=path, progress=stop_after(3))
     half = Moments.load(path)
     assert half.n_samples_ == (1500 if kind == "batches" else 1200)
     source, _ = SOURCES[kind](frame, folder)
@@ -113,20 +113,20 @@ def test_work_goes_on_where_it_stopped(frame, folder, path, kind):
 
 
 def test_files_that_did_not_change_are_not_read_again(frame, folder, path):
-    told = []
+    reported = []
     options = {**NAMED, "chunk_rows": 300, "checkpoint": path}
     with pytest.raises(StopError):
-        moments_from(folder, **options, progress=stopping(6))
+        moments_from(folder, **options, progress=stop_after(6))
     # Of 1,800 rows the last are in the file number 3: what comes later may change.
     os.utime(folder / "4.parquet", ns=(0, 0))
-    moments_from(folder, **options, progress=lambda *n: told.append(n))
-    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    moments_from(folder, **options, progress=lambda *n: reported.append(n))
+    assert reported == [(0, 3), (1, 3), (2, 3), (3, 3)]
     for name, n_chunks in [("0.parquet", 9), ("", 0), ("4.parquet", 9), ("", 0)]:
         if name:
             (folder / name).touch()
-        told.clear()
-        moments = moments_from(folder, **options, progress=lambda *n: told.append(n))
-        assert told[-1] == (n_chunks, n_chunks)
+        reported.clear()
+        moments = moments_from(folder, **options, progress=lambda *n: reported.append(n))
+        assert reported[-1] == (n_chunks, n_chunks)
         assert moments.n_samples_ == N
 
 
@@ -150,7 +150,7 @@ def test_a_checkpoint_of_something_else_is_refused(frame, folder, path, kind, ch
     source = {"folder": folder, "pandas": frame}[kind]
     options = {"target": "y", "columns": NAMES, "folds": 5, "checkpoint": path}
     with pytest.raises(StopError):
-        moments_from(source, **options, chunk_rows=400, progress=stopping(2))
+        moments_from(source, **options, chunk_rows=400, progress=stop_after(2))
     before = path.read_bytes()
     changed, says = CHANGES[change]
     with pytest.raises(ValueError, match=rf"moments.npz is of other data .*{says}.*: remove"):
@@ -167,7 +167,7 @@ def test_a_checkpoint_of_other_rows_is_refused(frame, folder, path, kind, is_who
     else:
         size = {} if kind == "batches" else {"chunk_rows": 500}
         with pytest.raises(StopError):
-            moments_from(source, **options, **size, checkpoint=path, progress=stopping(3))
+            moments_from(source, **options, **size, checkpoint=path, progress=stop_after(3))
     other = frame.copy()
     other.loc[700, "c2"] += 1e-9
     other.iloc[500:1000].to_parquet(folder / "1.parquet", index=False)
@@ -176,7 +176,7 @@ def test_a_checkpoint_of_other_rows_is_refused(frame, folder, path, kind, is_who
         moments_from(source, **options, checkpoint=path)
 
 
-def test_other_numbers_beside_files_are_refused(frame, folder, path):
+def test_changed_arrays_given_with_files_are_refused(frame, folder, path):
     source, options = SOURCES["npy"](frame, folder)
     moments_from(source, **options, checkpoint=path)
     shuffled = frame["y"].to_numpy()[::-1]
@@ -194,9 +194,9 @@ def test_another_number_of_rows_is_refused(frame, folder, path):
         moments_from(folder, **NAMED, checkpoint=path)
 
 
-def test_batches_must_be_cut_where_the_checkpoint_ends(frame, path):
+def test_a_batch_must_end_where_the_checkpoint_ends(frame, path):
     with pytest.raises(StopError):
-        moments_from(batches(frame), **NAMED, checkpoint=path, progress=stopping(3))
+        moments_from(batches(frame), **NAMED, checkpoint=path, progress=stop_after(3))
     with pytest.raises(ValueError, match="it ends at row 1,500, which is in the middle of a batch"):
         moments_from(batches(frame, 400), **NAMED, checkpoint=path)
     with pytest.raises(ValueError, match="the source ends after 1,000 rows"):
@@ -204,7 +204,7 @@ def test_batches_must_be_cut_where_the_checkpoint_ends(frame, path):
     assert moments_from(batches(frame, 250), **NAMED, checkpoint=path).n_samples_ == N
 
 
-def test_moments_of_unknown_origin_are_no_checkpoint(frame, path):
+def test_moments_without_a_source_are_not_a_checkpoint(frame, path):
     Moments().update(frame[NAMES], frame["y"]).save(path)
     with pytest.raises(ValueError, match="it has no valid checksum"):
         moments_from(frame, **NAMED, checkpoint=path)
@@ -218,20 +218,20 @@ def test_moments_of_unknown_origin_are_no_checkpoint(frame, path):
         moments_from(frame, **NAMED, checkpoint=path)
 
 
-def test_rows_that_do_not_count_are_no_obstacle(frame, path):
+def test_counting_resumes_with_rows_of_weight_0(frame, path):
     weighted = frame.assign(w=np.arange(N) % 3 > 0)
     options = {**NAMED, "weights": "w", "checkpoint": path, "chunk_rows": 100}
     with pytest.raises(StopError):
-        moments_from(weighted, **options, progress=stopping(5))
+        moments_from(weighted, **options, progress=stop_after(5))
     assert moments_from(weighted, **options).n_samples_ == weighted["w"].sum()
 
 
-def test_a_checkpoint_needs_a_place(frame, tmp_path):
+def test_a_checkpoint_needs_a_folder(frame, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"The folder .*away of checkpoint does not exist"):
         moments_from(frame, **NAMED, checkpoint=tmp_path / "away" / "m.npz")
 
 
-def test_work_is_saved_now_and_then(frame, path, monkeypatch):
+def test_checkpoints_are_saved_regularly(frame, path, monkeypatch):
     monkeypatch.setattr("coterie._data.sources._checkpoint.SAVE_INTERVAL", -1.0)
     monkeypatch.setattr("coterie._data.sources._checkpoint.SAVE_INTERVAL_FACTOR", 0.0)
     saved = []
@@ -243,15 +243,15 @@ def test_work_is_saved_now_and_then(frame, path, monkeypatch):
     assert saved == [1000, 2000, 2500, 2500]
 
 
-def test_a_full_disk_does_not_stop_the_work(frame, path, monkeypatch):
+def test_a_full_disk_does_not_stop_counting(frame, path, monkeypatch):
     with pytest.raises(StopError):
-        moments_from(frame, **NAMED, chunk_rows=500, checkpoint=path, progress=stopping(2))
+        moments_from(frame, **NAMED, chunk_rows=500, checkpoint=path, progress=stop_after(2))
     before = path.read_bytes()
 
-    def full(*_, **__):
+    def disk_full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(np.lib.format, "write_array", full)
+    monkeypatch.setattr(np.lib.format, "write_array", disk_full)
     says = "moments.npz could not be written .No space left on device.: counting goes on"
     with pytest.warns(RuntimeWarning, match=says):
         moments = moments_from(frame, **NAMED, chunk_rows=500, checkpoint=path)
@@ -262,9 +262,9 @@ def test_a_full_disk_does_not_stop_the_work(frame, path, monkeypatch):
     assert moments_from(frame, **NAMED, checkpoint=path).n_samples_ == N
 
 
-def test_rows_that_are_counted_in_part_are_not_saved(frame, path, monkeypatch):
+def test_a_partly_counted_batch_is_not_saved(frame, path, monkeypatch):
     with pytest.raises(StopError):
-        moments_from(frame, **NAMED, chunk_rows=500, checkpoint=path, progress=stopping(2))
+        moments_from(frame, **NAMED, chunk_rows=500, checkpoint=path, progress=stop_after(2))
     before, count = path.read_bytes(), Moments._count
 
     def half(self, *batch):
@@ -279,7 +279,7 @@ def test_rows_that_are_counted_in_part_are_not_saved(frame, path, monkeypatch):
 
 def test_ctrl_c_while_a_checkpoint_is_written_leaves_the_older_one(frame, path, monkeypatch):
     with pytest.raises(StopError):
-        moments_from(frame, **NAMED, chunk_rows=500, checkpoint=path, progress=stopping(2))
+        moments_from(frame, **NAMED, chunk_rows=500, checkpoint=path, progress=stop_after(2))
     before = path.read_bytes()
 
     def interrupted(*_, **__):
@@ -294,7 +294,7 @@ def test_ctrl_c_while_a_checkpoint_is_written_leaves_the_older_one(frame, path, 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 60), max_size=5), st.integers(0, 2**31), st.booleans())
-def test_a_tally_does_not_depend_on_how_rows_are_cut(cuts, seed, by_column):
+def test_a_checksum_does_not_depend_on_chunks(cuts, seed, by_column):
     rng = np.random.default_rng(seed)
     X = np.asarray(rng.normal(size=(60, 3)), order="F" if by_column else "C")
     y, words = rng.normal(size=(60, 2)), rng.choice(["a", "b"], 60)
@@ -337,15 +337,15 @@ def start_counting(folder, path, save_interval):
     return process
 
 
-def assert_it_goes_on(folder, path):
+def assert_it_resumes(folder, path):
     half = Moments.load(path)
     assert 0 < half.n_samples_ < N
     options = {"target": "y", "folds": 5}
-    told = []
+    reported = []
     moments = moments_from(
-        folder, **options, chunk_rows=50, checkpoint=path, progress=lambda *n: told.append(n)
+        folder, **options, chunk_rows=50, checkpoint=path, progress=lambda *n: reported.append(n)
     )
-    assert told[0] == (0, (N - half.n_read) // 50)
+    assert reported[0] == (0, (N - half.n_read) // 50)
     whole = moments_from(folder, **options)
     assert moments.n_samples_ == N
     np.testing.assert_allclose(moments.scatter(), whole.scatter(), rtol=1e-9)
@@ -362,7 +362,7 @@ def test_ctrl_c_in_the_middle_leaves_a_checkpoint(folder, path):
     _, said = process.communicate(timeout=60)
     assert process.returncode != 0
     assert said.rstrip().endswith("KeyboardInterrupt")
-    assert_it_goes_on(folder, path)
+    assert_it_resumes(folder, path)
 
 
 @pytest.mark.slow
@@ -372,4 +372,4 @@ def test_a_kill_in_the_middle_leaves_the_last_checkpoint(folder, path):
     process.kill()
     process.communicate(timeout=60)
     assert process.returncode == -signal.SIGKILL
-    assert_it_goes_on(folder, path)
+    assert_it_resumes(folder, path)

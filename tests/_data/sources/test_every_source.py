@@ -225,7 +225,7 @@ def test_groups_are_those_of_all_rows_in_memory(frame, table, expected, tmp_path
         assert reducer.fit_moments(moments).labels_.tolist() == labels
 
 
-def test_rows_that_fold_borders_cut_are_counted_once(table, tmp_path):
+def test_chunks_across_fold_borders_are_counted_once(table, tmp_path):
     # Contiguous folds of 7 cut chunks anywhere.
     pq.write_table(table, tmp_path / "rows.parquet", row_group_size=999)
     moments = moments_from(tmp_path / "rows.parquet", target="y", folds=7, chunk_rows=801)
@@ -234,7 +234,7 @@ def test_rows_that_fold_borders_cut_are_counted_once(table, tmp_path):
 
 
 def many_kinds():
-    """Columns of all kinds that numbers have, and targets of all kinds."""
+    """Columns of all number types, and targets of all types."""
     rng = np.random.default_rng(1)
     factor = rng.normal(size=N)
     columns = {

@@ -1,4 +1,4 @@
-"""What is said of memory beforehand is true."""
+"""The memory stated before counting is not exceeded."""
 
 import os
 import re
@@ -83,8 +83,8 @@ def refusal(source, **options):
     return str(caught.value)
 
 
-def test_a_row_group_that_is_too_large_is_told_with_its_file_and_size(folder):
-    """Two thousand rows of nine numbers of 8 bytes are 144 kB, and three times as much is taken."""
+def test_the_error_names_the_row_group_that_is_too_large(folder):
+    """2,000 rows of 9 numbers of 8 bytes are 144 kB, and reading them takes 3 times as much."""
     for chunk_rows in (None, 100, 1):
         said = refusal(folder, target="y", memory=4e5, chunk_rows=chunk_rows)
         assert re.search(
@@ -97,7 +97,7 @@ def test_a_row_group_that_is_too_large_is_told_with_its_file_and_size(folder):
     assert moments_from(folder, target="y", memory=4e5, chunk_rows=100).n_samples_ == 9000
 
 
-def test_a_file_in_a_folder_of_a_partition_is_told_with_that(folder):
+def test_the_error_names_the_folder_of_a_hive_partition(folder):
     (folder / "year=2001").mkdir()
     (folder / "b.parquet").rename(folder / "year=2001" / "rows.parquet")
     for name in "ac":
@@ -106,7 +106,7 @@ def test_a_file_in_a_folder_of_a_partition_is_told_with_that(folder):
     assert "row group 1 of year=2001/rows.parquet (2,000 rows, " in said.replace(os.sep, "/")
 
 
-def test_chunks_that_are_too_large_are_told_with_a_size_that_is_not(folder):
+def test_the_error_suggests_chunk_rows_that_fit(folder):
     for memory in (6e5, 8e5, 1.5e6, 4e6):
         said = refusal(folder, target="y", memory=memory)
         assert "row groups (" not in said
@@ -115,7 +115,7 @@ def test_chunks_that_are_too_large_are_told_with_a_size_that_is_not(folder):
         refusal(folder, target="y", memory=memory, chunk_rows=n_rows + 1)
 
 
-def test_folds_that_are_too_many_are_told_with_a_number_that_is_not(rng):
+def test_the_error_suggests_a_number_of_folds_that_fits(rng):
     X, y = rng.standard_normal((600, 100)), rng.standard_normal(600)
     options = {"chunk_rows": 1, "memory": 2e6}
     said = refusal(X, y=y, folds=50, **options)
@@ -124,15 +124,15 @@ def test_folds_that_are_too_many_are_told_with_a_number_that_is_not(rng):
     refusal(X, y=y, folds=n_folds + 1, **options)
 
 
-def test_what_is_enough_only_together_is_told_together(folder):
-    """Neither folds, chunks nor row groups alone; then nothing but columns and memory."""
+def test_the_error_suggests_a_combination_if_one_change_is_not_enough(folder):
+    """No single change is enough; in the end only fewer columns or more memory are."""
     options = {"target": "y", "folds": 2000, "chunk_rows": 5000}
     said = refusal(folder, memory=1e5, **options)
     assert "Use a smaller chunk_rows with fewer folds with smaller row groups (" in said
     assert refusal(folder, memory=2e4, **options).endswith("Use fewer columns, or raise memory.")
 
 
-def test_batches_that_are_too_large_are_not_ours_to_cut(rng):
+def test_the_error_suggests_smaller_batches_for_iterables(rng):
     X, y = rng.standard_normal((500, 8)), rng.standard_normal(500)
     said = refusal([(X, y)], memory=1e5)
     n_rows = int(re.search(r"Use batches of (\d+) rows, or fewer columns, or raise", said)[1])

@@ -15,7 +15,7 @@ NAMES = [f"c{i}" for i in range(8)]
 
 
 class Slices:
-    """An array that lies elsewhere, as those of HDF5 and Zarr."""
+    """An array that is not in memory, as those of HDF5 and Zarr."""
 
     def __init__(self, values):
         self._values, self.shape, self.dtype = values, values.shape, values.dtype
@@ -39,19 +39,19 @@ def table(frame):
     return pa.Table.from_pandas(frame, preserve_index=False)
 
 
-def test_of_an_array_that_lies_elsewhere_some_rows_are_asked_for_at_a_time(frame):
+def test_an_array_on_disk_is_read_in_slices(frame):
     source = Slices(frame[NAMES].to_numpy())
     moments = moments_from(source, frame["y"], chunk_rows=100)
     assert (source.longest, moments.n_samples_) == (100, 2500)
 
 
-def test_blocks_are_read_as_a_whole_where_they_are_small():
+def test_chunks_are_whole_blocks_if_blocks_are_small():
     assert choose_chunk_rows(None, 1000, 500) == 8000
     assert choose_chunk_rows(None, 1000, 10_000) == choose_chunk_rows(None, 1000) == 8388
     assert choose_chunk_rows(77, 1000, 500) == 77
 
 
-def test_where_the_number_of_rows_is_known_the_same_rows_are_looked_at(frame, table):
+def test_the_same_rows_are_sampled_if_their_number_is_known(frame, table):
     X, y = frame[NAMES], frame["y"]
     expected = NonLinCFA().fit(X, y).penalty_
     assert NonLinCFA().fit_moments(moments_from(table, target="y")).penalty_ == expected
@@ -85,7 +85,7 @@ def test_several_targets_and_labels(frame):
     assert reducer.classes_.tolist() == ["little", "much"]
 
 
-def test_weights_of_any_size_look_at_the_same_rows(frame, rng):
+def test_the_scale_of_weights_does_not_change_the_sampled_rows(frame, rng):
     weights = rng.random(2500) + 0.1
     moments = moments_from(frame, target="y", weights=weights, chunk_rows=77)
     expected = NonLinCFA().fit(frame[NAMES], frame["y"], weights).penalty_
@@ -93,7 +93,7 @@ def test_weights_of_any_size_look_at_the_same_rows(frame, rng):
 
 
 @pytest.mark.parametrize("kind", ["h5py", "zarr", "numpy"])
-def test_labels_may_lie_beside_as_text(frame, tmp_path, kind):
+def test_labels_may_be_a_separate_array_of_text(frame, tmp_path, kind):
     X, labels = frame[NAMES].to_numpy(), np.where(frame["y"] > 0, "much", "little")
     if kind == "h5py":
         file = pytest.importorskip("h5py").File(tmp_path / "rows.h5", "w")
@@ -117,20 +117,20 @@ def test_labels_may_lie_beside_as_text(frame, tmp_path, kind):
         file.close()
 
 
-def test_rows_of_three_bring_weights(frame):
+def test_batches_may_contain_weights(frame):
     X, y = frame[NAMES].to_numpy(), frame["y"].to_numpy()
     weights = np.arange(2500) % 2 + 1.0
     moments = moments_from([(X[:900], y[:900], weights[:900]), (X[900:], y[900:], weights[900:])])
     assert moments.count == weights.sum()
 
 
-def test_progress_is_told(frame):
+def test_progress_is_reported(frame):
     told = []
     moments_from(frame, target="y", chunk_rows=1000, progress=lambda *done: told.append(done))
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
-def test_small_products_are_made_by_one_thread(frame):
+def test_small_products_use_one_thread(frame):
     def threads(*_):
         pools = threadpool_info()
         return [pool["num_threads"] for pool in pools if pool["user_api"] == "blas"]
@@ -141,7 +141,7 @@ def test_small_products_are_made_by_one_thread(frame):
     assert threads() == before
 
 
-def test_memory_is_told_before_the_work_begins(frame, capsys):
+def test_the_progress_bar_shows_the_memory(frame, capsys):
     moments_from(frame, target="y", chunk_rows=1000, folds=5, progress=True)
     assert "chunks, up to 324 kB" in capsys.readouterr().err
 
@@ -192,7 +192,7 @@ def test_memory_is_told_before_the_work_begins(frame, capsys):
         ("other", {}, "of the same|columns|no column"),
     ],
 )
-def test_what_is_wrong_is_one_sentence(frame, source, options, says):
+def test_invalid_input_raises_a_clear_error(frame, source, options, says):
     X, y = frame[NAMES], frame["y"]
     sources = {
         "frame": frame,
@@ -219,7 +219,7 @@ def test_what_is_wrong_is_one_sentence(frame, source, options, says):
         ({"c0": [1.0]}, {"target": "y"}, "source must be a path"),
     ],
 )
-def test_what_is_no_source_says_so(source, options, says):
+def test_unsupported_sources_raise_type_error(source, options, says):
     with pytest.raises(TypeError, match=says):
         moments_from(source, **options)
 
@@ -239,20 +239,20 @@ def test_a_lazy_frame_is_refused_where_polars_cannot_stream_it(monkeypatch):
         ("rows.npz", "save it as .npy"),
     ],
 )
-def test_of_other_files_it_is_said_what_to_pass(tmp_path, name, says):
+def test_errors_for_other_files_say_what_to_pass(tmp_path, name, says):
     (tmp_path / name).write_text("")
     with pytest.raises(ValueError, match=says):
         moments_from(tmp_path / name, target="y")
 
 
-def test_more_folds_than_memory_allows_are_refused_when_they_turn_up(frame):
+def test_too_many_folds_for_memory_are_refused_when_they_appear(frame):
     batches = ((frame[NAMES], frame["y"]) for _ in range(3))
     folds = lambda rows: rows // 2500 * (rows % 2500)  # noqa: E731
     with pytest.raises(ValueError, match="in 2,500 folds take"):
         moments_from(batches, folds=folds, memory=1.5e6)
 
 
-def test_a_path_that_leads_nowhere(tmp_path):
+def test_a_path_that_does_not_exist(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"y\.npy does not exist"):
         moments_from(np.ones((3, 2)), tmp_path / "y.npy")
     with pytest.raises(FileNotFoundError, match=r"rows\.parquet does not exist"):
@@ -260,7 +260,7 @@ def test_a_path_that_leads_nowhere(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["array", "frame", "Parquet", "Arrow"])
-def test_rows_that_do_not_count_take_no_part_in_the_cut_into_folds(kind, tmp_path):
+def test_rows_of_weight_0_do_not_count_for_folds(kind, tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 6)), rng.normal(size=120)
     weights = rng.integers(0, 3, 120).astype(float)
