@@ -163,13 +163,13 @@ def _count_rows(
     n_rows, n_features = rows.X.shape
     step = max(1, BYTES_PER_UPDATE // (8 * max(1, n_features)))
     for start in range(0, n_rows, step):
-        chunk = Block(*(_slice_rows(each, slice(start, start + step)) for each in rows))
+        chunk = Block(*(_take_rows(each, slice(start, start + step)) for each in rows))
         X = options.reader.to_numbers(chunk.X)
         here = replace(location, start=location.start + start)
         moments.take(X, chunk.y, chunk.weights, chunk.folds, here)
 
 
-def _slice_rows(column: Any, rows: slice) -> Any:
+def _take_rows(column: Any, rows: slice) -> Any:
     if column is None:
         return None
     return column.iloc[rows] if hasattr(column, "iloc") else column[rows]

@@ -139,7 +139,7 @@ def _table_from_array(X: Any, counting: Counting) -> DaskTable:
 def _table_from_frame(X: Any, counting: Counting) -> DaskTable:
     named = [_name_or_array(each) for each in (counting.y, counting.weights, counting.folds)]
     (targets, y), (weights, w), (folds, f) = named
-    reader = BlockReader("partition", [], None, _as_list(targets), weights, folds)
+    reader = BlockReader("partition", [], None, _as_name_list(targets), weights, folds)
     check_columns(X, [*reader.other_columns, *(counting.columns or ())])
     others = [name for name in X.columns if name not in {*reader.other_columns}]
     features = others if counting.columns is None else list(counting.columns)
@@ -159,7 +159,7 @@ def _name_or_array(given: Any) -> tuple[Any, Any]:
     return (given, None) if is_column_names(given) else (None, given)
 
 
-def _as_list(names: Any) -> list[Any] | None:
+def _as_name_list(names: Any) -> list[Any] | None:
     return [names] if isinstance(names, str) else None if names is None else list(names)
 
 

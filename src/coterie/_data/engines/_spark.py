@@ -64,7 +64,7 @@ class SparkEngine:
         columns = find_columns(X, counting)
         if columns.names is not None:
             check_memory(len(columns.names), _n_folds(counting.folds), counting.memory)
-        rows = _select_columns(X, columns)
+        rows = _select_counted(X, columns)
         with _translate_errors():
             sizes = _partition_sizes(X, columns)
             # The sizes come from fewer columns, for which Spark may make other partitions.
@@ -110,7 +110,7 @@ def _check_pyarrow() -> None:
         raise ImportError("Spark frames need pyarrow: pip install 'coterie[spark]'.") from error
 
 
-def _select_columns(X: Any, columns: SparkColumns) -> Any:
+def _select_counted(X: Any, columns: SparkColumns) -> Any:
     """The columns to count: features as the list "x", targets "y0", "y1", ..., "w" and "fold".
 
     Spark transfers one list faster than many columns.
@@ -122,10 +122,10 @@ def _select_columns(X: Any, columns: SparkColumns) -> Any:
         selected = [functions.expr(_array_expression(columns.features, types)).alias("x")]
     else:
         selected = [as_list(columns.vector, types[columns.vector]).alias("x")]
-    for place, name in enumerate(columns.targets):
+    for position, name in enumerate(columns.targets):
         is_decimal = types[name].startswith("decimal")
         target = as_double(name, types) if is_decimal else quote(name)
-        selected.append(functions.expr(target).alias(f"y{place}"))
+        selected.append(functions.expr(target).alias(f"y{position}"))
     if columns.weights is not None:
         selected.append(functions.expr(as_double(columns.weights, types)).alias("w"))
     if columns.folds is not None:

@@ -47,7 +47,7 @@ def find_columns(frame: Any, counting: Counting) -> SparkColumns:
     vector = _vector_column(features, types)
     names = features if vector is None else vector_names(frame, vector)
     columns = SparkColumns(features, vector, targets, weights, folds, names, types)
-    _check_types(columns)
+    _check_column_types(columns)
     return columns
 
 
@@ -117,21 +117,25 @@ def as_list(vector: str, type_name: str) -> Any:
 def vector_names(frame: Any, vector: str) -> list[str] | None:
     """Names of the features in a vector column, as VectorAssembler stores them; None if absent."""
     metadata = frame.schema[vector].metadata.get("ml_attr", {})
-    by_place = {
+    by_position = {
         one.get("idx"): one.get("name")
         for attributes in metadata.get("attrs", {}).values()
         for one in attributes
         if one.get("name")
     }
-    places = range(metadata.get("num_attrs", 0))
-    if not places or {*places} != {*by_place} or len({*by_place.values()}) < len(places):
+    positions = range(metadata.get("num_attrs", 0))
+    if (
+        not positions
+        or {*positions} != {*by_position}
+        or len({*by_position.values()}) < len(positions)
+    ):
         return None
-    return [str(by_place[place]) for place in places]
+    return [str(by_position[position]) for position in positions]
 
 
 def numbered_names(vector: str, n_features: int) -> list[str]:
     """Default names of the features in a vector column, by their positions."""
-    return [f"{vector}[{place}]" for place in range(n_features)]
+    return [f"{vector}[{position}]" for position in range(n_features)]
 
 
 def check_columns_exist(names: list[str], types: dict[str, str]) -> None:
@@ -140,7 +144,7 @@ def check_columns_exist(names: list[str], types: dict[str, str]) -> None:
         raise ValueError(f"The frame has no {counted('column', missing, most=3)}.")
 
 
-def check_numeric(names: list[str], types: dict[str, str]) -> None:
+def check_number_columns(names: list[str], types: dict[str, str]) -> None:
     """Raise if features are not numbers."""
     odd = [name for name in names if not is_number_type(types[name])]
     if odd:
@@ -200,10 +204,10 @@ def _vector_column(features: list[str], types: dict[str, str]) -> str | None:
     return vectors[0]
 
 
-def _check_types(columns: SparkColumns) -> None:
+def _check_column_types(columns: SparkColumns) -> None:
     types = columns.types
     if columns.vector is None:
-        check_numeric(columns.features, types)
+        check_number_columns(columns.features, types)
     for name in columns.targets:
         if not is_number_type(types[name]) and _base_type(types[name]) not in TEXT_TYPES:
             raise ValueError(f"Target {name!r} must hold numbers or text, got {types[name]}.")

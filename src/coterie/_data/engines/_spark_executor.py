@@ -118,7 +118,7 @@ def count_partition_rows(weights: str | None, batches: Iterable[Any]) -> Iterato
 
     size = PartitionSize()
     for batch in batches:
-        size = size.combine(_size_of(batch.num_rows, _read_weights([batch], weights)))
+        size = size.combine(_size_of(batch.num_rows, _chunk_weights([batch], weights)))
     if size.n_rows:
         yield pa.record_batch(
             {
@@ -215,11 +215,11 @@ def _has_missing(column: Any) -> bool:
 def _read_rows(chunk: list[Any], job: Job, n_before: int) -> RowChunk:
     matrix = _concat([_matrix(batch.column("x"), job) for batch in chunk])
     names = job.names or numbered_names(str(job.vector), matrix.shape[1])
-    targets = [_read_column(chunk, f"y{place}") for place in range(len(job.targets))]
+    targets = [_chunk_column(chunk, f"y{position}") for position in range(len(job.targets))]
     is_mixed = any(target.dtype == object for target in targets)
     table = np.column_stack([t.astype(object) for t in targets] if is_mixed else targets)
-    weights = _read_weights(chunk)
-    folds = _read_folds(chunk, job, weights, n_before, len(matrix))
+    weights = _chunk_weights(chunk)
+    folds = _chunk_folds(chunk, job, weights, n_before, len(matrix))
     return RowChunk(NamedColumns(matrix, names), NamedColumns(table, job.targets), weights, folds)
 
 
@@ -240,7 +240,7 @@ def _matrix(column: Any, job: Job) -> FloatArray:
     return values.reshape(len(lengths), -1)
 
 
-def _read_column(chunk: list[Any], name: str) -> Any:
+def _chunk_column(chunk: list[Any], name: str) -> Any:
     return _concat([batch.column(name).to_numpy(zero_copy_only=False) for batch in chunk])
 
 
@@ -248,23 +248,23 @@ def _concat(arrays: list[Any]) -> Any:
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
-def _read_weights(chunk: list[Any], name: str | None = None) -> FloatArray | None:
+def _chunk_weights(chunk: list[Any], name: str | None = None) -> FloatArray | None:
     """The weights in column "w"; None if there is no such column."""
     if "w" not in chunk[0].schema.names:
         return None
-    weights = _read_column(chunk, "w")
+    weights = _chunk_column(chunk, "w")
     if not (np.isfinite(weights) & (weights >= 0)).all():
         bad = weights[~(np.isfinite(weights) & (weights >= 0))][0]
         raise UncountableError(f"Weights {name!r} must be 0 or more, got {bad:g}.")
     return weights
 
 
-def _read_folds(
+def _chunk_folds(
     chunk: list[Any], job: Job, weights: FloatArray | None, n_before: int, n_rows: int
 ) -> IntArray | None:
     """The fold of each row: from a column, or from its number among rows with a weight above 0."""
     if "fold" in chunk[0].schema.names:
-        folds = _read_column(chunk, "fold")
+        folds = _chunk_column(chunk, "fold")
         if folds.dtype.kind != "i" or folds.min() < 0:
             raise UncountableError("Folds must be whole numbers of 0 or more in all rows.")
         return folds

@@ -13,7 +13,7 @@ from coterie._data.engines._spark_columns import (
     as_double,
     as_list,
     check_columns_exist,
-    check_numeric,
+    check_number_columns,
     column_types,
     is_vector,
     numbered_names,
@@ -31,12 +31,14 @@ def transform_spark(X: Any, carried: Carried) -> Any:
     """The frame with its features replaced by aggregates, not computed yet."""
     weights, constants = carried.linear()
     types, n_features = column_types(X), weights.shape[1]
-    vector, places = _find_vector(X, types, carried.names_in, n_features)
+    vector, positions = _find_vector(X, types, carried.names_in, n_features)
     if vector is not None:
-        return _replace_vector(X, vector, weights[:, places], constants, carried.names_out)
+        return _replace_vector(X, vector, weights[:, positions], constants, carried.names_out)
     names = _find_features(types, carried.names_in, n_features)
-    check_numeric(names, types)
-    aggregates = weighted_sums(weights, constants, lambda place: as_double(names[place], types))
+    check_number_columns(names, types)
+    aggregates = weighted_sums(
+        weights, constants, lambda position: as_double(names[position], types)
+    )
     return _replace_columns(X, names, aggregates, carried.names_out)
 
 
@@ -52,8 +54,8 @@ def _find_vector(
     for vector in vectors:
         given = vector_names(X, vector) or numbered_names(vector, n_features)
         if sorted(given) == sorted(names):
-            place_of = {name: place for place, name in enumerate(names)}
-            return vector, [place_of[name] for name in given]
+            position_of = {name: position for position, name in enumerate(names)}
+            return vector, [position_of[name] for name in given]
     return None, []
 
 
@@ -91,7 +93,7 @@ def _replace_vector(
     type_name, n_features = column_types(X)[vector], weights.shape[1]
     # A separate column, so that each vector is unpacked once and not for each number.
     lists = X.withColumn(vector, as_list(vector, type_name).cast("array<double>"))
-    expressions = weighted_sums(weights, constants, lambda place: f"{quote(vector)}[{place}]")
+    expressions = weighted_sums(weights, constants, lambda position: f"{quote(vector)}[{position}]")
     wrong = f"Column {vector!r} must hold {n_features} numbers in each row."
     aggregates = functions.when(
         functions.size(quote(vector)) == n_features, functions.array(*expressions)
@@ -110,7 +112,7 @@ def _as_vector(column: Any) -> Any:
 
 def _vector_metadata(names: list[str]) -> dict[str, Any]:
     """Names of the numbers in a vector, as Spark's column metadata."""
-    named = [{"idx": place, "name": name} for place, name in enumerate(names)]
+    named = [{"idx": position, "name": name} for position, name in enumerate(names)]
     return {"ml_attr": {"attrs": {"numeric": named}, "num_attrs": len(names)}}
 
 
@@ -130,7 +132,7 @@ def weighted_sums(
     aggregates = []
     for group, constant in enumerate(constants.tolist()):
         entries = slice(weights.indptr[group], weights.indptr[group + 1])
-        columns = [column(place) for place in weights.indices[entries].tolist()]
+        columns = [column(position) for position in weights.indices[entries].tolist()]
         aggregates.append(_sum(columns, weights.data[entries].tolist(), constant))
     return aggregates
 

@@ -94,8 +94,8 @@ def _align_columns(
         raise ValueError(f"X has {' and '.join(problems)} in {location}.")
     if hasattr(X, "columns"):
         return X[names], names
-    place_of = {name: place for place, name in enumerate(given)}
-    return X[:, [place_of[name] for name in names]], names
+    position_of = {name: position for position, name in enumerate(given)}
+    return X[:, [position_of[name] for name in names]], names
 
 
 def _split_names(X: Any) -> tuple[Any, list[str] | None]:
@@ -125,11 +125,12 @@ def _check_features(features: FloatArray, names: list[str] | None, location: Row
     for kind, is_bad in checks.items():
         bad = np.flatnonzero(by_column(features, is_bad)).tolist()
         if bad:
-            places = bad if names is None else [names[place] for place in bad]
+            columns = bad if names is None else [names[position] for position in bad]
             rows = np.flatnonzero(is_bad(features[:, bad]).any(axis=1))
             remedy = advice.get(kind, "Use other units.")
             raise ValueError(
-                f"X has {kind} in {counted('column', places)} of {location.of_rows(rows)}. {remedy}"
+                f"X has {kind} in {counted('column', columns)} of {location.of_rows(rows)}. "
+                f"{remedy}"
             )
 
 
@@ -150,7 +151,7 @@ def _read_targets(y: Any, location: RowLocation) -> dict[str, NDArray[Any]]:
     columns = values.T if values.ndim == 2 else values[None]
     if not names:
         alone = [str(getattr(y, "name", None) or "y")]
-        names = alone if len(columns) == 1 else [f"y{place}" for place in range(len(columns))]
+        names = alone if len(columns) == 1 else [f"y{position}" for position in range(len(columns))]
     if len({*names}) < len(names):
         raise ValueError(f"y has several targets of one name in {location}: names must be unique.")
     return dict(zip(names, columns, strict=True))

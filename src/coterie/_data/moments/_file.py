@@ -72,15 +72,15 @@ def load_attributes(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Any]:
         If the file cannot be loaded.
     """
     with Path(path).open("rb") as file:
-        return _load(file, os.fspath(path))
+        return _load_from(file, os.fspath(path))
 
 
 def attributes_from_bytes(content: Any) -> dict[str, Any]:
     """The attributes of the moments in the bytes of such a file."""
-    return _load(BytesIO(content), "This")[0]
+    return _load_from(BytesIO(content), "This")[0]
 
 
-def _load(file: IO[bytes], name: Any) -> tuple[dict[str, Any], Any]:
+def _load_from(file: IO[bytes], name: Any) -> tuple[dict[str, Any], Any]:
     try:
         with zipfile.ZipFile(file) as archive:
             header = document_in(_member_bytes(archive, "header.json", MAX_HEADER_BYTES))

@@ -67,16 +67,16 @@ class RowLocation:
         """The location of the rows at some positions of the batch."""
         return replace(self, kept=kept)
 
-    def of_rows(self, places: object, what: str = "X") -> str:
+    def of_rows(self, positions: object, what: str = "X") -> str:
         """The location of some rows in words, by their positions among the remaining rows.
 
         Parameters
         ----------
-        places : array-like of int, sorted
+        positions : array-like of int, sorted
         what : {"X", "y", "weights", "folds"}, default="X"
             The array that the message is about.
         """
-        at = np.asarray(places, dtype=np.intp)
+        at = np.asarray(positions, dtype=np.intp)
         numbers = self.start + (at if self.kept is None else self.kept[at])
         if what in self.array_names:
             return f"{self.name}, {_rows_text(numbers)} of {self.array_names[what]}"

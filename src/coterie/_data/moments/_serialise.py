@@ -29,12 +29,12 @@ def moment_arrays(moments: Any) -> Iterator[tuple[str, FloatArray]]:
     yield "first", kept.first
     yield "numbers", np.concatenate([np.empty(0), *kept.numbers]).astype(np.float64)
     yield "rows", np.vstack([np.empty((0, n_features)), *kept.rows])
-    for place, fold in enumerate(moments._folds.values()):
-        yield f"origin{place}", fold.origin
-        yield f"sums{place}", fold.sums
-        yield f"features{place}", _pack_triangle(fold.features)
-        yield f"cross{place}", fold.cross
-        yield f"targets{place}", fold.targets
+    for position, fold in enumerate(moments._folds.values()):
+        yield f"origin{position}", fold.origin
+        yield f"sums{position}", fold.sums
+        yield f"features{position}", _pack_triangle(fold.features)
+        yield f"cross{position}", fold.cross
+        yield f"targets{position}", fold.targets
 
 
 def header_to_json(moments: Any) -> dict[str, Any]:
@@ -75,15 +75,15 @@ def _target_to_json(target: TargetColumn) -> dict[str, Any]:
 
 def _pack_triangle(lower: FloatArray) -> FloatArray:
     """The lower triangle of a matrix, row by row."""
-    rows = [row[: place + 1] for place, row in enumerate(lower)]
+    rows = [row[: position + 1] for position, row in enumerate(lower)]
     return np.concatenate([np.empty(0), *rows])
 
 
 def _unpack_triangle(packed: FloatArray, n: int) -> FloatArray:
     matrix, start = np.zeros((n, n)), 0
-    for place, row in enumerate(matrix):
-        row[: place + 1] = packed[start : start + place + 1]
-        start += place + 1
+    for position, row in enumerate(matrix):
+        row[: position + 1] = packed[start : start + position + 1]
+        start += position + 1
     return matrix
 
 
@@ -108,8 +108,8 @@ def attributes_from_header(header: Entry, load_array: ArrayLoader) -> dict[str, 
         raise header["counts"].wrong("a list of numbers above 0")
     sizes = n_features, sum(target.n_columns for target in targets)
     folds = {
-        number: _load_sums(load_array, place, count, *sizes)
-        for place, (number, count) in enumerate(zip(numbers, counts, strict=True))
+        number: _load_sums(load_array, position, count, *sizes)
+        for position, (number, count) in enumerate(zip(numbers, counts, strict=True))
     }
     return {
         "kept": _load_sampled_rows(load_array, header, n_features),
@@ -170,18 +170,18 @@ def _load_dtype(entry: Entry, is_text: bool) -> str:
 
 
 def _load_sums(
-    load_array: ArrayLoader, place: int, count: float, n_features: int, n_targets: int
+    load_array: ArrayLoader, position: int, count: float, n_features: int, n_targets: int
 ) -> Accumulated:
     n_all = n_features + n_targets
-    packed = load_array(f"features{place}", (n_features * (n_features + 1) // 2,))
+    packed = load_array(f"features{position}", (n_features * (n_features + 1) // 2,))
     return Accumulated(
         count,
         # Copies, since these arrays are updated in place.
-        load_array(f"origin{place}", (n_all,)).copy(),
-        load_array(f"sums{place}", (n_all,)).copy(),
+        load_array(f"origin{position}", (n_all,)).copy(),
+        load_array(f"sums{position}", (n_all,)).copy(),
         _unpack_triangle(packed, n_features),
-        load_array(f"cross{place}", (n_features, n_targets)).copy(),
-        load_array(f"targets{place}", (n_targets, n_targets)).copy(),
+        load_array(f"cross{position}", (n_features, n_targets)).copy(),
+        load_array(f"targets{position}", (n_targets, n_targets)).copy(),
     )
 
 

@@ -99,9 +99,9 @@ class TargetColumn:
         """The encoding of a column of this target, of shape (n_rows, n_columns)."""
         if self.values is None:
             return column.astype(np.float64)[:, None]
-        place_of = {value: place for place, value in enumerate(self.values)}
-        places = np.array([place_of[value] for value in column.tolist()], dtype=np.intp)
-        return (places[:, None] == np.arange(len(self.values))).astype(np.float64)
+        position_of = {value: position for position, value in enumerate(self.values)}
+        positions = np.array([position_of[value] for value in column.tolist()], dtype=np.intp)
+        return (positions[:, None] == np.arange(len(self.values))).astype(np.float64)
 
     def recode_from(self, earlier: TargetColumn) -> FloatArray:
         """Weights from an earlier encoding to this one, of shape (n_columns, n_earlier)."""
@@ -123,7 +123,7 @@ def check_same_targets(
             f"y has {_n_targets_text(now)} in {location}, and {_n_targets_text(before)} before."
         )
     names, others = ([target.name for target in each] for each in (before, now))
-    unnamed = [f"y{place}" for place in range(len(before))]
+    unnamed = [f"y{position}" for position in range(len(before))]
     if len(before) > 1 and names != others and unnamed not in (names, others):
         raise ValueError(
             f"y has {counted('target', others, most=3)} in {location}, and before "

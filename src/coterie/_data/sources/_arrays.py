@@ -62,8 +62,8 @@ class NumpyFile:
                 found = self._read(file, start * n_columns * itemsize, n_rows * n_columns)
                 return found.reshape(n_rows, *self.shape[1:])
             transposed = np.empty((self.shape[1], n_rows), dtype=self.dtype)
-            for place, column in enumerate(transposed):
-                at = (place * self.shape[0] + start) * itemsize
+            for position, column in enumerate(transposed):
+                at = (position * self.shape[0] + start) * itemsize
                 column[:] = self._read(file, at, n_rows)
             return transposed.T
 

@@ -67,7 +67,7 @@ def open_arrow(source: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSo
     pa = import_pyarrow()
     with wrap_read_errors(DEFAULT_OWNER):
         if not _is_dataset(source) and not _is_lazy_frame(source) and _is_in_memory(source):
-            return _open_table(pa.table(source), y, weights, spec)
+            return _open_arrow_table(pa.table(source), y, weights, spec)
         stream = _open_stream(source)
     features = spec.select_features(stream.names)
     if stream.types is not None:
@@ -100,7 +100,7 @@ def open_arrow(source: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSo
     )
 
 
-def _open_table(table: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
+def _open_arrow_table(table: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
     """An Arrow table in memory as a source; only one chunk at a time is copied."""
     names, n_rows = table.schema.names, table.num_rows
     features = spec.select_features(names)
@@ -275,14 +275,14 @@ def _fill_columns(columns: FloatArray, batches: list[Any], names: list[str]) -> 
     start = 0
     for batch in batches:
         stop, schema = start + batch.num_rows, batch.schema
-        place_of = {name: place for place, name in enumerate(schema.names)}
+        position_of = {name: position for position, name in enumerate(schema.names)}
         is_number = [_is_numpy_number(arrow_type) for arrow_type in schema.types]
         for column, name in zip(columns, names, strict=True):
-            place = place_of[name]
-            values = batch.column(place)
+            position = position_of[name]
+            values = batch.column(position)
             column[start:stop] = (
                 values.to_numpy(zero_copy_only=False)
-                if is_number[place]
+                if is_number[position]
                 else column_to_numbers(values, name)
             )
         start = stop
@@ -320,8 +320,8 @@ def _column_values(column: Any, name: str) -> NDArray[Any]:
     if hasattr(column, "dictionary"):
         # dictionary_decode does not support all text types.
         words = np.array([*_column_values(column.dictionary, name).tolist(), None], dtype=object)
-        places = column.indices.to_numpy(zero_copy_only=False)
-        return words[np.nan_to_num(places, nan=-1).astype(np.intp)]
+        positions = column.indices.to_numpy(zero_copy_only=False)
+        return words[np.nan_to_num(positions, nan=-1).astype(np.intp)]
     return column.to_numpy(zero_copy_only=False)
 
 

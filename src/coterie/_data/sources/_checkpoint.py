@@ -25,7 +25,7 @@ from coterie._data.sources._checksum import EMPTY_CHECKSUM, MODULUS, Checksum, c
 from coterie._data.sources._chunks import Chunk, ChunkedSource, ColumnSpec, SourceFile, row_slices
 from coterie._data.sources._folds import ROWS_PER_CALL, RowFolds
 
-# Seconds between two saves. If a save takes long, the interval is this factor times its duration.
+# Seconds between two saves, and at least this factor times the duration of a save.
 SAVE_INTERVAL = 60.0
 SAVE_INTERVAL_FACTOR = 20.0
 
@@ -112,6 +112,7 @@ class Checkpoint:
         """Write the checkpoint; if that fails, warn and leave an older file unchanged."""
         if self.path is None or not self._is_consistent:
             return
+        # Files call the checksum "tally".
         fingerprints = [file.fingerprint for file in self.files]
         source = {
             **self.description,
@@ -173,7 +174,7 @@ def open_checkpoint(
     _check_description(saved, state)
     fingerprints, files = _fingerprints(source.files, moments.n_read), saved.get("files")
     if fingerprints and isinstance(files, list) and files[: len(fingerprints)] == fingerprints:
-        _check_arrays(state, source, folds)
+        _verify_arrays(state, source, folds)
     else:
         state.n_to_verify = moments.n_read
     return state
@@ -225,7 +226,7 @@ def _fingerprints(files: tuple[SourceFile, ...], n_rows: int) -> list[Any]:
     return fingerprints
 
 
-def _check_arrays(state: Checkpoint, source: ChunkedSource, folds: RowFolds) -> None:
+def _verify_arrays(state: Checkpoint, source: ChunkedSource, folds: RowFolds) -> None:
     """Raise if y, weights or folds have changed since the checkpoint was saved."""
     given: dict[str, Callable[[slice], Any]] = {
         name: partial(slice_rows, source.arrays, name) for name in source.arrays

@@ -45,7 +45,7 @@ EMPTY_CHECKSUM = Checksum()
 def _table_checksum(X: FloatArray, start: int) -> int:
     """The checksum of a table; it changes with the order of rows or columns."""
     bits = X.view(np.uint64)
-    return _weighted_sum(bits.sum(axis=1), start) + _weighted_sum(bits.sum(axis=0), 0)
+    return _sum_by_position(bits.sum(axis=1), start) + _sum_by_position(bits.sum(axis=0), 0)
 
 
 def column_checksum(values: Any, start: int) -> int:
@@ -54,11 +54,11 @@ def column_checksum(values: Any, start: int) -> int:
         return 0
     array = np.asarray(values.toarray() if is_sparse(values) else values)
     columns = array.T if array.ndim == 2 else array[None]
-    each = (_weighted_sum(_bits(column), start) for column in columns)
+    each = (_sum_by_position(_bits(column), start) for column in columns)
     return sum((2 * position + 1) * one for position, one in enumerate(each)) % MODULUS
 
 
-def _weighted_sum(bits: Bits, start: int) -> int:
+def _sum_by_position(bits: Bits, start: int) -> int:
     """The sum of all bits, each times an odd number that depends on its position."""
     positions = np.arange(start, start + len(bits), dtype=np.uint64)
     return int((bits * (2 * positions + 1)).sum())
