@@ -13,7 +13,7 @@ import pytest
 
 from coterie import study
 from coterie.cli import main
-from coterie.cli._outcome import BUG, INPUT, INTERRUPTED, OUTPUT, USAGE, outcome_of
+from coterie.cli._errors import BUG, INPUT, INTERRUPTED, OUTPUT, USAGE, outcome_of
 
 
 def one_line(result, code):

@@ -10,14 +10,14 @@ import click
 
 from coterie._data.tables import TableError, write_table
 from coterie._persist.models import load, load_summary
-from coterie.cli._applied import features_in, reduced
-from coterie.cli._chosen import check_column, chosen, read
+from coterie.cli._apply import features_in, reduced
 from coterie.cli._console import answer, bars, say, say_raw
+from coterie.cli._errors import Group, saying, writing
 from coterie.cli._frames import beside
 from coterie.cli._options import Columns, Method, Quiet, Source, Splitting, Voice, takes
-from coterie.cli._outcome import Group, saying, writing
+from coterie.cli._outputs import made, stem, suffix_for, written
 from coterie.cli._reducers import reducer_of
-from coterie.cli._told import (
+from coterie.cli._render import (
     about_gaps,
     about_target,
     path_columns,
@@ -25,7 +25,7 @@ from coterie.cli._told import (
     show_path,
     show_summary,
 )
-from coterie.cli._written import made, stem, suffix_for, written
+from coterie.cli._roles import check_column, chosen, read
 from coterie.report.inspection import Summary, report_html, summarise, write_report
 from coterie.report.studies import compare as compared
 from coterie.report.studies import study

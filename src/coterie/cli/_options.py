@@ -9,7 +9,7 @@ from typing import Any, ClassVar, get_type_hints
 
 import click
 
-from coterie.cli._outcome import wants_json
+from coterie.cli._errors import wants_json
 
 
 def option(*flags: str, default: Any = None, **details: Any) -> Any:

@@ -9,8 +9,8 @@ import numpy as np
 from coterie._data.name_coordinates import axis_in, plane_in
 from coterie._data.neighbours import coordinates_to_graph
 from coterie._data.tables import TableError
-from coterie.cli._chosen import Chosen, matching
 from coterie.cli._options import Columns, Method
+from coterie.cli._roles import Chosen, matching
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.report.studies import FAMILY_OF, reducer_for
 

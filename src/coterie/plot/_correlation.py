@@ -9,8 +9,8 @@ import numpy as np
 
 from coterie._core.values import FloatArray, IntArray
 from coterie.plot._canvas import axes_for, pyplot
-from coterie.plot._fitted import checked_reducer, columns_of, names_of
-from coterie.plot._heat import draw_heat, mark_groups, with_bar
+from coterie.plot._heatmap import draw_heat, mark_groups, with_bar
+from coterie.plot._reducer import checked_reducer, columns_of, names_of
 from coterie.report.inspection import UnitColumns, correlations
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from coterie.plot._canvas import (
     title_of,
     unframed,
 )
-from coterie.plot._fitted import (
+from coterie.plot._reducer import (
     checked_positions,
     checked_reducer,
     columns_of,

@@ -17,7 +17,7 @@ from coterie.plot._canvas import (
     pyplot,
     title_of,
 )
-from coterie.plot._fitted import checked_reducer
+from coterie.plot._reducer import checked_reducer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,8 +11,8 @@ from coterie._core.values import FloatArray, IntArray
 from coterie._model_selection.resampling import Stability, stability
 from coterie.estimators._checks import checked_word
 from coterie.plot._canvas import axes_for, group_colours, pyplot, unframed
-from coterie.plot._fitted import checked_reducer, names_of
-from coterie.plot._heat import draw_heat, mark_groups, with_bar
+from coterie.plot._heatmap import draw_heat, mark_groups, with_bar
+from coterie.plot._reducer import checked_reducer, names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

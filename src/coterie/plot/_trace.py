@@ -20,7 +20,7 @@ from coterie.plot._canvas import (
     readable,
     unframed,
 )
-from coterie.plot._fitted import checked_reducer, names_of
+from coterie.plot._reducer import checked_reducer, names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,7 +22,7 @@ import coterie
 from coterie import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie._model_selection.tuning import plain_model, stopped_early
 from coterie.datasets import make_groups
-from coterie.report.studies._rows import folds, held_out
+from coterie.report.studies._splits import folds, held_out
 
 
 @pytest.fixture(scope="module")

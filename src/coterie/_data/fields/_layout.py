@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie._core.values import FloatArray, IntArray
-from coterie._data.fields._names import spelled
+from coterie._data.fields._coordinate_labels import spelled
 from coterie._data.fields._variables import (
     along_dim,
     check_numbers,

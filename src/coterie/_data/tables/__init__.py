@@ -1,8 +1,8 @@
 """A file becomes a table of named columns, and a table a file; what is wrong is one sentence."""
 
+from coterie._data.tables._column_names import near
 from coterie._data.tables._errors import TableError
 from coterie._data.tables._formats import KNOWN_SUFFIXES
-from coterie._data.tables._names import near
 from coterie._data.tables._numbers import numbers_of
 from coterie._data.tables._read import read_table
 from coterie._data.tables._write import write_table

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from coterie._data.tables._column_names import check_names
 from coterie._data.tables._errors import DAMAGED, guarded
-from coterie._data.tables._libraries import library
-from coterie._data.tables._names import check_names
+from coterie._data.tables._optional_imports import library
 
 if TYPE_CHECKING:
     import polars

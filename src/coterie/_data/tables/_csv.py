@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from coterie._data.tables._column_names import check_names, header_names
 from coterie._data.tables._errors import DAMAGED, TableError, guarded
-from coterie._data.tables._libraries import library
-from coterie._data.tables._names import check_names, header_names
+from coterie._data.tables._optional_imports import library
 from coterie._data.tables._separators import (
     checked_separator,
     first_lines,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from coterie._data.tables._column_names import check_names, did_you_mean, header_names
 from coterie._data.tables._errors import DAMAGED, TableError, guarded, shown
-from coterie._data.tables._libraries import library
-from coterie._data.tables._names import check_names, did_you_mean, header_names
-from coterie._data.tables._types import typed
+from coterie._data.tables._infer_types import typed
+from coterie._data.tables._optional_imports import library
 
 if TYPE_CHECKING:
     import polars

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePath
 
+from coterie._data.tables._column_names import did_you_mean
 from coterie._data.tables._errors import TableError, place, shown
-from coterie._data.tables._names import did_you_mean
 
 FORMATS = ("csv", "tsv", "parquet", "feather", "jsonl", "json", "excel")
 SUFFIXES = {

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from coterie._data.tables._errors import TableError, guarded, reason_of
-from coterie._data.tables._libraries import library
+from coterie._data.tables._optional_imports import library
 
 if TYPE_CHECKING:
     import polars

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coterie._core.values import FloatArray
+from coterie._data.tables._column_names import did_you_mean
 from coterie._data.tables._errors import TableError, shown
-from coterie._data.tables._libraries import library
-from coterie._data.tables._names import did_you_mean
+from coterie._data.tables._optional_imports import library
 
 if TYPE_CHECKING:
     import polars

@@ -11,10 +11,10 @@ from coterie._data.tables._encoding import utf8_of
 from coterie._data.tables._errors import TableError, place, shown
 from coterie._data.tables._excel import excel_table
 from coterie._data.tables._formats import NOUNS, format_of
+from coterie._data.tables._infer_types import typed
 from coterie._data.tables._json import json_table
-from coterie._data.tables._libraries import library
-from coterie._data.tables._sources import bytes_of
-from coterie._data.tables._types import typed
+from coterie._data.tables._optional_imports import library
+from coterie._data.tables._read_bytes import bytes_of
 
 if TYPE_CHECKING:
     import polars

@@ -20,7 +20,7 @@ from coterie._data.tables._errors import (
 )
 from coterie._data.tables._excel import check_limits, write_excel
 from coterie._data.tables._formats import NOUNS, PACKED, checked_format, format_by_name
-from coterie._data.tables._libraries import library
+from coterie._data.tables._optional_imports import library
 from coterie._persist.files import Opener, whole_file
 
 if TYPE_CHECKING:

@@ -7,11 +7,7 @@ from coterie._persist.files._arrays import (
     plain_array,
     plain_numbers,
 )
-from coterie._persist.files._entry import Entry, UnreadableError
-from coterie._persist.files._records import plain_record, record_in
-from coterie._persist.files._text import document_in, read_document, text_of
-from coterie._persist.files._values import NotPlainError, plain_value, value_in
-from coterie._persist.files._whole import (
+from coterie._persist.files._atomic import (
     Opener,
     PartlyWrittenError,
     files_are,
@@ -19,6 +15,10 @@ from coterie._persist.files._whole import (
     whole_files,
     write_whole,
 )
+from coterie._persist.files._dataclasses import plain_record, record_in
+from coterie._persist.files._entry import Entry, UnreadableError
+from coterie._persist.files._json import document_in, read_document, text_of
+from coterie._persist.files._values import NotPlainError, plain_value, value_in
 
 __all__ = [
     "Entry",

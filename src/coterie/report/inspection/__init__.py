@@ -1,14 +1,16 @@
 """A fitted result becomes a summary, and a summary a picture or a page."""
 
+from coterie.report.inspection._build import summarise
 from coterie.report.inspection._checks import (
     check_fitted_reducer,
     check_reducer,
     checked_places,
 )
-from coterie.report.inspection._likeness import correlations
-from coterie.report.inspection._made import summarise
-from coterie.report.inspection._markup import counted
+from coterie.report.inspection._correlations import correlations
+from coterie.report.inspection._html import counted
 from coterie.report.inspection._report import report_html, write_report
+from coterie.report.inspection._sentences import ALL, answer, scores_sentence
+from coterie.report.inspection._standardised import UnitColumns
 from coterie.report.inspection._summary import (
     Correlation,
     Group,
@@ -19,8 +21,6 @@ from coterie.report.inspection._summary import (
     Spectrum,
     Summary,
 )
-from coterie.report.inspection._unit_columns import UnitColumns
-from coterie.report.inspection._wording import ALL, answer, scores_sentence
 
 __all__ = [
     "ALL",

@@ -11,7 +11,14 @@ from importlib.resources import files
 from string import Template
 
 from coterie._persist.files import plain_record, write_whole
-from coterie.report.inspection._markup import escaped, isolated
+from coterie.report.inspection._html import escaped, isolated
+from coterie.report.inspection._sentences import (
+    agreement_sentence,
+    answer,
+    became,
+    no_score_sentence,
+    scores_sentence,
+)
 from coterie.report.inspection._summary import Summary
 from coterie.report.inspection._tables import (
     facts_list,
@@ -21,16 +28,9 @@ from coterie.report.inspection._tables import (
     scores_table,
     stability_table,
 )
-from coterie.report.inspection._wording import (
-    agreement_sentence,
-    answer,
-    became,
-    no_score_sentence,
-    scores_sentence,
-)
 
 # One script, in this order.
-SCRIPTS = ["basis", "lists", "places", "path", "correlation"]
+SCRIPTS = ["common", "lists", "positions", "path", "correlation"]
 
 
 def report_html(summary: Summary) -> str:

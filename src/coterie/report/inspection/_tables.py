@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from coterie.report.inspection._markup import (
+from coterie.report.inspection._html import (
     NOTHING,
     bar,
     count,
@@ -17,8 +17,8 @@ from coterie.report.inspection._markup import (
     significant,
     table,
 )
+from coterie.report.inspection._sentences import metric_words
 from coterie.report.inspection._summary import Group, Score, Summary
-from coterie.report.inspection._wording import metric_words
 
 # Scripts show all that there is.
 MOST_GROUPS = 300

@@ -12,9 +12,9 @@ import numpy as np
 from coterie._data.progress import Tell, followed
 from coterie._model_selection.tuning import metric_of, plain_model
 from coterie.report.inspection import ALL, Score
-from coterie.report.studies._rivals import RIVALS, Rival
-from coterie.report.studies._rows import Rows, folds
+from coterie.report.studies._baselines import RIVALS, Rival
 from coterie.report.studies._scores import Scored, learned, score_behind, score_of
+from coterie.report.studies._splits import Rows, folds
 from coterie.report.studies._tasks import TaskName, is_blind_to_classes, settled
 
 # Numbers of columns that a rival may choose from.

@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from coterie._core.values import FloatArray
 from coterie._model_selection.tuning import fitted_model, plain_model, stopped_early
-from coterie.report.studies._rivals import Steps
-from coterie.report.studies._rows import Rows
+from coterie.report.studies._baselines import Steps
+from coterie.report.studies._splits import Rows
 
 
 class Scored(NamedTuple):

@@ -17,10 +17,10 @@ from coterie._model_selection.resampling import Stability, stability
 from coterie._model_selection.tuning import TolerancePath, metric_of, plain_model, tolerance_path
 from coterie.estimators import GenLinCFA, NonLinCFA
 from coterie.report.inspection import ALL, Score, Summary, summarise
+from coterie.report.studies._baselines import PCA
 from coterie.report.studies._compare import OURS
-from coterie.report.studies._rivals import PCA
-from coterie.report.studies._rows import Rows, folds, held_out
 from coterie.report.studies._scores import learned, quiet, score_behind, score_of
+from coterie.report.studies._splits import Rows, folds, held_out
 from coterie.report.studies._tasks import TaskName, is_blind_to_classes, settled
 
 # Told what is done, how much of it, and of how much.

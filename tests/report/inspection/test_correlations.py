@@ -6,8 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from coterie.report.inspection._likeness import MOST_CELLS, _blocks, correlation, likeness, weakest
-from coterie.report.inspection._unit_columns import UnitColumns, members_of, membership
+from coterie.report.inspection._correlations import (
+    MOST_CELLS,
+    _blocks,
+    correlation,
+    likeness,
+    weakest,
+)
+from coterie.report.inspection._standardised import UnitColumns, members_of, membership
 
 
 def table(seed, n_features, gaps=False, n_samples=40):

@@ -19,10 +19,10 @@ from coterie._model_selection.tuning import (
 )
 from coterie.estimators._rows import checked_weights
 from coterie.report.inspection._checks import check_fitted_reducer, checked_places
-from coterie.report.inspection._likeness import correlation, likeness, weakest
+from coterie.report.inspection._correlations import correlation, likeness, weakest
+from coterie.report.inspection._positions import place, spectrum
+from coterie.report.inspection._standardised import UnitColumns
 from coterie.report.inspection._summary import Group, Merge, PathSummary, Score, Summary
-from coterie.report.inspection._unit_columns import UnitColumns
-from coterie.report.inspection._where import place, spectrum
 
 # Partitions along the path, in numbers: more would make a page slow to open.
 MOST_LABELS = 400_000

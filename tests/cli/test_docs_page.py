@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coterie.cli import _outcome
+from coterie.cli import _errors
 from coterie.cli._commands import coterie
 
 PAGE = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
@@ -33,7 +33,7 @@ def test_every_command_names_its_twin_in_python():
 
 @pytest.mark.parametrize("code", ["DONE", "BUG", "USAGE", "INPUT", "OUTPUT", "INTERRUPTED"])
 def test_every_exit_code_is_on_the_page(code):
-    assert re.search(rf"^\| {getattr(_outcome, code)} \|", PAGE, flags=re.MULTILINE)
+    assert re.search(rf"^\| {getattr(_errors, code)} \|", PAGE, flags=re.MULTILINE)
 
 
 @pytest.mark.slow

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from coterie._data.tables._column_names import did_you_mean
 from coterie._data.tables._errors import DAMAGED, TableError, guarded, place, reason_of
-from coterie._data.tables._libraries import library
-from coterie._data.tables._names import did_you_mean
+from coterie._data.tables._optional_imports import library
 
 
 def bytes_of(source: str | Path) -> bytes:

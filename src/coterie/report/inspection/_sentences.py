@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from coterie.report.inspection._markup import count, counted, decimal
+from coterie.report.inspection._html import count, counted, decimal
 from coterie.report.inspection._summary import Score, Summary
 
 ALL = "all columns"

@@ -17,8 +17,8 @@ import click
 import numpy as np
 
 from coterie._persist.files import PartlyWrittenError, files_are
+from coterie.cli._interrupt import INTERRUPTED, stoppable
 from coterie.cli._printable import printable
-from coterie.cli._stopping import INTERRUPTED, stoppable
 
 AS_JSON = "coterie.as_json"
 LONGEST = 300

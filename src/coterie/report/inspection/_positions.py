@@ -9,8 +9,8 @@ from scipy import sparse
 
 from coterie._core.values import is_sparse
 from coterie._data.name_coordinates import axis_in, plane_in
+from coterie.report.inspection._standardised import UnitColumns, share_of_both
 from coterie.report.inspection._summary import Map, Spectrum
-from coterie.report.inspection._unit_columns import UnitColumns, share_of_both
 
 # Neighbours on an axis that are less alike than this make no curve.
 SMOOTH = 0.8

@@ -6,7 +6,7 @@ import pytest
 from inspection.summaries import scores, summary_of
 
 from coterie.report.inspection import Score
-from coterie.report.inspection._wording import (
+from coterie.report.inspection._sentences import (
     answer,
     change_of_score,
     no_score_sentence,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from coterie.cli._chosen import Chosen
 from coterie.cli._console import console, row, say, table
 from coterie.cli._options import Columns
+from coterie.cli._roles import Chosen
 from coterie.report.inspection import (
     Group,
     PathSummary,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from coterie._data.tables._errors import TableError, shown
-from coterie._data.tables._libraries import library
+from coterie._data.tables._optional_imports import library
 
 if TYPE_CHECKING:
     import polars

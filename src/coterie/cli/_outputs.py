@@ -10,11 +10,11 @@ from typing import Any
 from coterie._data.tables import KNOWN_SUFFIXES, write_table
 from coterie._persist.files import whole_files, write_whole
 from coterie._persist.models import save_with_summary
-from coterie.cli._applied import reduced
-from coterie.cli._chosen import Chosen
+from coterie.cli._apply import reduced
+from coterie.cli._errors import writing
 from coterie.cli._frames import beside
 from coterie.cli._options import Columns, Source
-from coterie.cli._outcome import writing
+from coterie.cli._roles import Chosen
 from coterie.report.inspection import Summary, report_html
 
 SUFFIXES = {".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson", ".json", ".xlsx"}

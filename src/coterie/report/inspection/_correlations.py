@@ -6,14 +6,14 @@ import numpy as np
 from scipy import sparse
 
 from coterie._core.values import FloatArray, IntArray
-from coterie.report.inspection._summary import Correlation
-from coterie.report.inspection._unit_columns import (
+from coterie.report.inspection._standardised import (
     UnitColumns,
     chosen,
     members_of,
     membership,
     share_of_both,
 )
+from coterie.report.inspection._summary import Correlation
 
 # A picture has no room for more rows, and a person no patience.
 MOST_CELLS = 160
