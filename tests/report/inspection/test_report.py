@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inspection.summaries import (
+from report.inspection.summaries import (
     HOSTILE,
     path_of,
     scores,

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from inspection.summaries import HOSTILE, summary_of, whole_summary
+from report.inspection.summaries import HOSTILE, summary_of, whole_summary
 
 from coterie.report.inspection import Merge
 from coterie.report.inspection._report import report_html

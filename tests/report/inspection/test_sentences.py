@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from inspection.summaries import scores, summary_of
+from report.inspection.summaries import scores, summary_of
 
 from coterie.report.inspection import Score
 from coterie.report.inspection._sentences import (
