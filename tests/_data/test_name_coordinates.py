@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coterie._data.name_coordinates import axis_in, plane_in
+from coterie._data.name_coordinates import axis_from_names, plane_from_names
 
 
 @pytest.mark.parametrize(
@@ -20,13 +20,13 @@ from coterie._data.name_coordinates import axis_in, plane_in
 )
 def test_numbers_that_rise_are_an_axis(form, axis):
     numbers = np.arange(900, 930, 2)
-    found = axis_in([form.format(number) for number in numbers])
+    found = axis_from_names([form.format(number) for number in numbers])
     assert found.name == axis
     assert found.positions.tolist() == numbers.tolist()
 
 
 def test_numbers_that_fall_are_an_axis():
-    assert axis_in([str(4000.5 - 2 * k) for k in range(20)]).positions[0] == 4000.5
+    assert axis_from_names([str(4000.5 - 2 * k) for k in range(20)]).positions[0] == 4000.5
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_numbers_that_fall_are_an_axis():
     ],
 )
 def test_other_names_are_no_axis(names):
-    assert axis_in(names) is None
+    assert axis_from_names(names) is None
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_other_names_are_no_axis(names):
 )
 def test_coordinates_are_told_by_the_words_before_them(form):
     places = [(120.5, -30.0), (122.5, 0.0), (-5.0, 7.25)]
-    plane = plane_in([form.format(x=x, y=y) for x, y in places])
+    plane = plane_from_names([form.format(x=x, y=y) for x, y in places])
     assert list(zip(plane.across, plane.up, strict=True)) == places
 
 
@@ -56,22 +56,22 @@ def test_coordinates_are_told_by_the_words_before_them(form):
     "names", [["a", "b"], ["lon1_lat2", "age"], ["lon1_lat2", "x1_y2"], ["lon5"], []]
 )
 def test_other_names_have_no_coordinates(names):
-    assert plane_in(names) is None
+    assert plane_from_names(names) is None
 
 
 def test_what_lies_at_the_same_places_is_told_apart():
     winds = [f"{wind}wnd_lon{x}_lat{y}" for wind in "uv" for y in (0, 5) for x in (1, 2)]
-    assert plane_in(winds).layers == ["uwnd"] * 4 + ["vwnd"] * 4
+    assert plane_from_names(winds).layers == ["uwnd"] * 4 + ["vwnd"] * 4
     places = [f"flu_lag{lag}_d{8000 + k}_x{k}_y{2 * k}" for lag in (0, 1) for k in range(20)]
-    assert plane_in(places).layers == ["flu lag0"] * 20 + ["flu lag1"] * 20
-    assert plane_in(["x1_y2", "x2_y2"]).layers == ["", ""]
+    assert plane_from_names(places).layers == ["flu lag0"] * 20 + ["flu lag1"] * 20
+    assert plane_from_names(["x1_y2", "x2_y2"]).layers == ["", ""]
 
 
 def test_long_names_take_no_longer_than_they_are():
-    assert plane_in(["a" * 10**6]) is None
-    assert axis_in(["a" * 10**6] * 10) is None
+    assert plane_from_names(["a" * 10**6]) is None
+    assert axis_from_names(["a" * 10**6] * 10) is None
 
 
 def test_numbers_that_are_not_finite_are_no_place():
-    assert plane_in(["lon1e999_lat1", "lon2_lat2"]) is None
-    assert axis_in([f"{k}e999" for k in range(1, 12)]) is None
+    assert plane_from_names(["lon1e999_lat1", "lon2_lat2"]) is None
+    assert axis_from_names([f"{k}e999" for k in range(1, 12)]) is None

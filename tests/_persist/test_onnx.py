@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 import coterie
 from coterie import GenLinCFA, GenLinCFACV, LinCFA, MutualCFA, NonLinCFA, NonLinCFACV
 from coterie._core.aggregations import AGGREGATIONS
-from coterie._persist.onnx import OPERATORS
+from coterie._persist.onnx import ONNX_OPERATORS
 
 REDUCERS = {
     "nonlin": NonLinCFA(0.3, cv=None),
@@ -61,7 +61,7 @@ def test_onnx_has_every_aggregation(problem, aggregation, scale):
     close_to(run_in_onnx(reducer, X), reducer.transform(single.astype(np.float64)))
 
 
-@pytest.mark.parametrize("function", [np.square, *OPERATORS], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("function", [np.square, *ONNX_OPERATORS], ids=lambda one: one.__name__)
 def test_onnx_has_functions_of_numpy(problem, function):
     X, y = problem
     X = np.abs(X) + 0.5

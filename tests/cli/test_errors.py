@@ -13,7 +13,7 @@ import pytest
 
 from coterie import study
 from coterie.cli import main
-from coterie.cli._errors import BUG, INPUT, INTERRUPTED, OUTPUT, USAGE, outcome_of
+from coterie.cli._errors import BUG, INPUT, INTERRUPTED, OUTPUT, USAGE, exit_code_and_message
 
 
 def one_line(result, code):
@@ -383,12 +383,15 @@ def test_compilers_end_before_a_stop(run, data, monkeypatch):
 
 
 def test_errors_have_codes():
-    assert outcome_of(MemoryError())[0] == INPUT
-    assert outcome_of(OSError(28, "No space left on device", "x.csv")) == (
+    assert exit_code_and_message(MemoryError())[0] == INPUT
+    assert exit_code_and_message(OSError(28, "No space left on device", "x.csv")) == (
         OUTPUT,
         "x.csv: no space left on device.",
     )
-    assert outcome_of(ImportError('Needs an extra: pip install "coterie[cli]".'))[0] == INPUT
+    assert (
+        exit_code_and_message(ImportError('Needs an extra: pip install "coterie[cli]".'))[0]
+        == INPUT
+    )
 
 
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch, capsys):

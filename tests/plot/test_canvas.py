@@ -16,7 +16,7 @@ import coterie.plot
 from coterie import LinCFA, NonLinCFA, NonLinCFACV, load, stability, tolerance_path
 from coterie.datasets import make_groups
 from coterie.plot import TraceDisplay
-from coterie.plot._canvas import ALONE, PALETTE, group_colours, readable
+from coterie.plot._canvas import PALETTE, SINGLE_COLOUR, group_colours, short_label
 
 
 @pytest.fixture(scope="module")
@@ -149,15 +149,15 @@ def test_names_are_text_and_not_mathematics(data, name):
 
 
 def test_long_names_lose_their_middle():
-    assert readable("short") == "short"
-    assert len(readable("x" * 50 + "end")) < 25
-    assert readable("x" * 50 + "end").endswith("end")
-    assert readable("cost in $") == r"cost in \$"
+    assert short_label("short") == "short"
+    assert len(short_label("x" * 50 + "end")) < 25
+    assert short_label("x" * 50 + "end").endswith("end")
+    assert short_label("cost in $") == r"cost in \$"
 
 
 def test_groups_of_one_are_grey_and_larger_ones_are_not():
     colours = group_colours(np.array([0, 1, 0, 2, 3, 3]))
-    assert [colour == ALONE for colour in colours] == [False, True, True, False]
+    assert [colour == SINGLE_COLOUR for colour in colours] == [False, True, True, False]
 
 
 def test_groups_side_by_side_differ_in_colour(rng):

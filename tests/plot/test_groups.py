@@ -9,7 +9,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from coterie import NonLinCFA
 from coterie.datasets import load_tecator
 from coterie.plot import GroupsDisplay, plot_groups
-from coterie.plot._canvas import ALONE
+from coterie.plot._canvas import SINGLE_COLOUR
 
 LABELS = np.array([0, 0, 1, 0, 2, 2])
 NAMES = list("abcdef")
@@ -27,7 +27,7 @@ def test_each_run_of_a_group_is_a_box_in_its_lane():
     expected = [(-0.5, 1.5, 0), (1.5, 2.5, 2), (2.5, 3.5, 0), (3.5, 5.5, 1)]
     for (left, right, low, high), (a, b, lane) in zip(boxes(shown.bands_), expected, strict=True):
         assert (left, right, (low + high) / 2) == (a, b, pytest.approx(lane))
-    grey = [to_hex(colour) == ALONE for colour in shown.bands_.get_facecolors()]
+    grey = [to_hex(colour) == SINGLE_COLOUR for colour in shown.bands_.get_facecolors()]
     assert grey == [False, True, False, False]
     assert [t.get_text() for t in shown.ax_.get_yticklabels()] == ["0 (3)", "2 (2)", "alone"]
     assert [t.get_text() for t in shown.ax_.get_xticklabels()] == NAMES

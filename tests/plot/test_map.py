@@ -6,8 +6,8 @@ import xarray
 
 from coterie import NonLinCFA
 from coterie.plot import MapDisplay, plot_map
-from coterie.plot._canvas import ALONE
-from coterie.plot._map import _deepest
+from coterie.plot._canvas import SINGLE_COLOUR
+from coterie.plot._map import _innermost_member
 
 
 def field_of(rng, n_samples=80):
@@ -56,7 +56,7 @@ def test_scattered_features_are_dots_in_the_colours_of_groups(rng):
     for a in range(7):
         for b in range(7):
             assert (colours[a] == colours[b]).all() == (labels[a] == labels[b])
-    grey = tuple(int(ALONE[k : k + 2], 16) / 255 for k in (1, 3, 5))
+    grey = tuple(int(SINGLE_COLOUR[k : k + 2], 16) / 255 for k in (1, 3, 5))
     np.testing.assert_allclose(colours[2][:3], grey)
 
 
@@ -86,8 +86,8 @@ def test_turned_features_have_a_minus(rng):
 def test_numbers_stand_deep_in_their_groups():
     points = np.argwhere(np.ones((9, 9))).astype(float)
     inside = ((points >= 2) & (points <= 6)).all(axis=1)
-    assert points[_deepest(points, inside)].tolist() == [4, 4]
-    assert points[_deepest(points, np.ones(81, dtype=bool))].tolist() == [4, 4]
+    assert points[_innermost_member(points, inside)].tolist() == [4, 4]
+    assert points[_innermost_member(points, np.ones(81, dtype=bool))].tolist() == [4, 4]
 
 
 def test_columns_of_a_frame_name_the_axes(rng):

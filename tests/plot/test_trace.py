@@ -6,7 +6,7 @@ import pytest
 from coterie import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.datasets import make_groups
 from coterie.plot import TraceDisplay, plot_trace
-from coterie.plot._trace import Growth
+from coterie.plot._trace import GroupGrowth
 
 X, Y, _ = make_groups(150, 18, 4, noise=2.0, random_state=2)
 
@@ -78,7 +78,7 @@ def test_features_together_from_the_start_are_one_part():
 
 
 def test_branches_go_up_from_the_group_and_down_to_the_feature():
-    growth = Growth(
+    growth = GroupGrowth(
         0, [np.array([k]) for k in range(4)], np.array([2.0, 1.0, 3.0]), np.full(3, 4.0)
     )
     shown = TraceDisplay([growth], list("abcd"), ["#000000"]).plot()
@@ -93,7 +93,7 @@ def test_branches_go_up_from_the_group_and_down_to_the_feature():
 
 
 def test_gains_lie_below_zero():
-    growth = Growth(0, [np.array([0]), np.array([1])], np.array([-0.5]), np.array([0.1]))
+    growth = GroupGrowth(0, [np.array([0]), np.array([1])], np.array([-0.5]), np.array([0.1]))
     shown = TraceDisplay([growth], ["a", "b"], ["#000000"]).plot()
     (line,) = shown.branches_.get_segments()
     assert line[:, 1].tolist() == [-0.5] * 4

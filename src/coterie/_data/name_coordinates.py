@@ -10,19 +10,20 @@ import numpy as np
 
 from coterie._core.values import FloatArray
 
-NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
+NUMBER_IN_NAME = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 # What stands before or after a coordinate, and which way it goes.
-ACROSS = ("lon", "long", "longitude", "x", "e", "east", "col")
-UP = ("lat", "latitude", "y", "n", "north", "row")
+HORIZONTAL_WORDS = ("lon", "long", "longitude", "x", "e", "east", "col")
+VERTICAL_WORDS = ("lat", "latitude", "y", "n", "north", "row")
 # More different words than this are names of places, and not of what is measured there.
-MOST_LAYERS = 12
+MAX_LAYERS = 12
 # Fewer names may be numbered by chance.
-FEWEST = 8
+MIN_NAMES = 8
 
 
-_PLACED = re.compile(rf"(?<![A-Za-z])([A-Za-z]+)[ _=:]*({NUMBER.pattern})")
-_WORD_AND_PLACE = re.compile(
-    rf"(?<![A-Za-z])(?:{'|'.join((*ACROSS, *UP))})[ _=:]*{NUMBER.pattern}", re.IGNORECASE
+_WORD_AND_NUMBER = re.compile(rf"(?<![A-Za-z])([A-Za-z]+)[ _=:]*({NUMBER_IN_NAME.pattern})")
+_DIRECTIONS = "|".join((*HORIZONTAL_WORDS, *VERTICAL_WORDS))
+_COORDINATE = re.compile(
+    rf"(?<![A-Za-z])(?:{_DIRECTIONS})[ _=:]*{NUMBER_IN_NAME.pattern}", re.IGNORECASE
 )
 
 
@@ -43,19 +44,19 @@ class Plane(NamedTuple):
     layers: list[str]
 
 
-def axis_in(names: Sequence[str], fewest: int = FEWEST) -> Axis | None:
+def axis_from_names(names: Sequence[str], min_names: int = MIN_NAMES) -> Axis | None:
     """Positions along an axis, where names differ by a number alone that only rises or falls.
 
     Examples
     --------
-    >>> axis_in([f"{wavelength} nm" for wavelength in range(900, 940, 5)])
+    >>> axis_from_names([f"{wavelength} nm" for wavelength in range(900, 940, 5)])
     Axis(name='nm', positions=array([900., 905., 910., 915., 920., 925., 930., 935.]))
-    >>> axis_in(["age", "income"]) is None
+    >>> axis_from_names(["age", "income"]) is None
     True
     """
-    if len(names) < fewest:
+    if len(names) < min_names:
         return None
-    parts = [_parts(name) for name in names]
+    parts = [_split_name(name) for name in names]
     if len({(texts, len(numbers)) for texts, numbers in parts}) != 1:
         return None
     numbers = np.array([numbers for _, numbers in parts]).reshape(len(names), -1)
@@ -66,22 +67,23 @@ def axis_in(names: Sequence[str], fewest: int = FEWEST) -> Axis | None:
     if len(varying) != 1 or not ((steps > 0).all() or (steps < 0).all()):
         return None
     which = int(varying[0])
-    return Axis(_name_of_axis(names[0], which), numbers[:, which])
+    return Axis(_axis_name(names[0], which), numbers[:, which])
 
 
-def _name_of_axis(name: str, which: int) -> str:
+def _axis_name(name: str, which: int) -> str:
     """The word before a number of a name; or else the text behind it, such as a unit."""
-    match = list(NUMBER.finditer(name))[which]
+    match = list(NUMBER_IN_NAME.finditer(name))[which]
     before = re.findall(r"[^\W\d_]+", name[: match.start()])
     return before[-1] if before else name[match.end() :].strip(" _()[]")
 
 
-def plane_in(names: Sequence[str]) -> Plane | None:
+def plane_from_names(names: Sequence[str]) -> Plane | None:
     """Coordinates of all features, where each name holds a longitude and a latitude, or x and y.
 
     Examples
     --------
-    >>> plane = plane_in(["wind_lon120_lat-30", "wind_lon122.5_lat-30", "wind_lon120_lat-27.5"])
+    >>> names = ["wind_lon120_lat-30", "wind_lon122.5_lat-30", "wind_lon120_lat-27.5"]
+    >>> plane = plane_from_names(names)
     >>> plane.across
     array([120. , 122.5, 120. ])
     >>> plane.up
@@ -89,7 +91,7 @@ def plane_in(names: Sequence[str]) -> Plane | None:
     >>> plane.layers
     ['wind', 'wind', 'wind']
     """
-    found = [_coordinates(name) for name in names]
+    found = [_coordinates_in_name(name) for name in names]
     known = [one for one in found if one is not None]
     if not known or len(known) < len(found):
         return None
@@ -104,29 +106,29 @@ def plane_in(names: Sequence[str]) -> Plane | None:
 
 def _layers(names: Sequence[str]) -> list[str]:
     """What the names say besides coordinates, as far as only a few things are said."""
-    rest = [_WORD_AND_PLACE.sub(" ", name) for name in names]
+    rest = [_COORDINATE.sub(" ", name) for name in names]
     words = [re.findall(r"[^\W_]+", text) for text in rest]
     if len({*map(len, words)}) != 1:
         return [""] * len(names)
-    columns = [column for column in zip(*words, strict=True) if len({*column}) <= MOST_LAYERS]
+    columns = [column for column in zip(*words, strict=True) if len({*column}) <= MAX_LAYERS]
     return [" ".join(said) for said in zip(*columns, strict=True)] or [""] * len(names)
 
 
-def _parts(name: str) -> tuple[tuple[str, ...], list[float]]:
+def _split_name(name: str) -> tuple[tuple[str, ...], list[float]]:
     """The texts between the numbers of a name, and the numbers."""
-    found = list(NUMBER.finditer(name))
+    found = list(NUMBER_IN_NAME.finditer(name))
     numbers = [float(match.group()) for match in found]
     edges = [0, *(edge for match in found for edge in (match.start(), match.end())), len(name)]
     texts = tuple(name[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
     return texts, numbers
 
 
-def _coordinates(name: str) -> tuple[str, float, str, float] | None:
+def _coordinates_in_name(name: str) -> tuple[str, float, str, float] | None:
     """The two coordinates in a name, each after a word that says which way it goes."""
     across = up = None
-    for word, number in _PLACED.findall(name):
-        if word.lower() in ACROSS and across is None:
+    for word, number in _WORD_AND_NUMBER.findall(name):
+        if word.lower() in HORIZONTAL_WORDS and across is None:
             across = (word, float(number))
-        elif word.lower() in UP and up is None:
+        elif word.lower() in VERTICAL_WORDS and up is None:
             up = (word, float(number))
     return None if across is None or up is None else (*across, *up)

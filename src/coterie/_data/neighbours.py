@@ -10,7 +10,7 @@ from scipy import sparse
 from coterie._core.values import FloatArray
 
 # Grid steps such as 0.1 are not exact; neighbours at just the distance are meant to count.
-SLACK = 1e-9
+DISTANCE_SLACK = 1e-9
 
 
 def coordinates_to_graph(coordinates: Any, distance: Any, period: Any = None) -> sparse.csr_array:
@@ -54,27 +54,27 @@ def coordinates_to_graph(coordinates: Any, distance: Any, period: Any = None) ->
            [0, 0, 0],
            [1, 0, 0]])
     """
-    points = _numbers("coordinates", coordinates)
+    points = _to_float_array("coordinates", coordinates)
     points = points[:, None] if points.ndim == 1 else points
     if points.ndim != 2:
         raise ValueError(f"coordinates must have one row per feature, got shape {points.shape}.")
     if not np.isfinite(points).all():
         raise ValueError("coordinates must be finite, got NaN or infinity.")
     n_axes = points.shape[1]
-    steps, lengths = _steps(
+    steps, lengths = _scaled_coordinates(
         points, _checked_distance(distance, n_axes), _checked_period(period, n_axes)
     )
     # Imported late: most users need no coordinates.
     from scipy.spatial import KDTree
 
     tree = KDTree(steps, boxsize=lengths if lengths.any() else None)
-    pairs = tree.query_pairs(1 + SLACK, p=np.inf, output_type="ndarray")
+    pairs = tree.query_pairs(1 + DISTANCE_SLACK, p=np.inf, output_type="ndarray")
     rows, columns = np.vstack([pairs, pairs[:, ::-1]]).T
     shape = (len(points), len(points))
     return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
 
 
-def _numbers(parameter: str, values: Any) -> FloatArray:
+def _to_float_array(parameter: str, values: Any) -> FloatArray:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -82,7 +82,7 @@ def _numbers(parameter: str, values: Any) -> FloatArray:
 
 
 def _per_axis(parameter: str, given: Any, n_axes: int) -> FloatArray:
-    values = _numbers(parameter, given)
+    values = _to_float_array(parameter, given)
     if values.ndim > 1 or (values.ndim == 1 and len(values) != n_axes):
         raise ValueError(
             f"{parameter} must be one number or {n_axes}, one per axis, got {given!r}."
@@ -109,7 +109,7 @@ def _checked_period(period: Any, n_axes: int) -> FloatArray:
     return periods
 
 
-def _steps(
+def _scaled_coordinates(
     points: FloatArray, distances: FloatArray, periods: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Coordinates in which neighbours differ by at most 1 along every axis.
@@ -126,25 +126,25 @@ def _steps(
         span = np.ptp(along) if len(along) else 0.0
         if distance == 0 and np.isfinite(period):
             # A turn is rarely exact: 0.1 and 360.1 are equal but for rounding.
-            distance = SLACK * min(np.abs(along).max(initial=0.0), period)
+            distance = DISTANCE_SLACK * min(np.abs(along).max(initial=0.0), period)
         # What does not reach round, or reaches everything, need not be bent, which costs digits.
         if distance >= period / 2:
             steps[:, axis] = 0.0
-        elif span + distance < period * (1 - 2 * SLACK):
-            steps[:, axis] = _straight_steps(along, distance)
+        elif span + distance < period * (1 - 2 * DISTANCE_SLACK):
+            steps[:, axis] = _scale_line(along, distance)
         else:
-            steps[:, axis], lengths[axis] = _round_steps(along, distance, period)
+            steps[:, axis], lengths[axis] = _scale_circle(along, distance, period)
     return steps, lengths
 
 
-def _straight_steps(along: FloatArray, distance: float) -> FloatArray:
+def _scale_line(along: FloatArray, distance: float) -> FloatArray:
     if distance > 0:
         return along / distance
     # Equal coordinates stay equal, different ones come to lie 2 apart.
     return 2.0 * np.unique(along, return_inverse=True)[1]
 
 
-def _round_steps(along: FloatArray, distance: float, period: float) -> tuple[FloatArray, float]:
+def _scale_circle(along: FloatArray, distance: float, period: float) -> tuple[FloatArray, float]:
     """Steps from the smallest coordinate, once round at most, and how many go round."""
     steps, length = np.mod(along - along.min(), period) / distance, period / distance
     return np.where(steps < length, steps, 0.0), length

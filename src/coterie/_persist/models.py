@@ -21,9 +21,9 @@ from coterie.estimators._functions import checked_functions
 from coterie.estimators._saved import FORMAT, VERSION, document_of, reducer_in
 from coterie.report.inspection import Summary
 
-T = TypeVar("T")
+Loaded = TypeVar("Loaded")
 # The only classes that a file can ask for.
-KINDS = {kind.__name__: kind for kind in REDUCERS}
+REDUCER_BY_NAME = {kind.__name__: kind for kind in REDUCERS}
 
 
 def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = None) -> Any:
@@ -64,7 +64,7 @@ def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = Non
     True
     """
     known = checked_functions(functions)
-    return _read(path, lambda document: _reducer_in(document, known))
+    return _load_with(path, lambda document: _reducer_from_json(document, known))
 
 
 def save_with_summary(
@@ -77,10 +77,10 @@ def save_with_summary(
 
 def load_summary(path: str | os.PathLike[str]) -> Summary | None:
     """The summary in a file, or None where there is none."""
-    return _read(path, _summary_in)
+    return _load_with(path, _summary_from_json)
 
 
-def _read(path: str | os.PathLike[str], part: Callable[[Entry], T]) -> T:
+def _load_with(path: str | os.PathLike[str], part: Callable[[Entry], Loaded]) -> Loaded:
     """A part of the document in a file, or one sentence on why it cannot be read."""
     try:
         return part(Entry(read_document(path)))
@@ -92,13 +92,13 @@ def _read(path: str | os.PathLike[str], part: Callable[[Entry], T]) -> T:
         ) from None
 
 
-def _summary_in(document: Entry) -> Summary | None:
-    _check_format(document)
+def _summary_from_json(document: Entry) -> Summary | None:
+    _check_model_format(document)
     entry = document.get("summary")
     return None if entry is None or entry.is_null else record_in(entry, Summary)
 
 
-def _check_format(document: Entry) -> None:
+def _check_model_format(document: Entry) -> None:
     """Raise unless this is a model that we can read."""
     if not document.is_object or document.value.get("format") != FORMAT:
         raise UnreadableError("it is no model saved by coterie")
@@ -110,7 +110,7 @@ def _check_format(document: Entry) -> None:
         )
 
 
-def _reducer_in(document: Entry, functions: Mapping[str, Any]) -> Any:
-    _check_format(document)
-    kind = KINDS[document["reducer"].word([*KINDS])]
+def _reducer_from_json(document: Entry, functions: Mapping[str, Any]) -> Any:
+    _check_model_format(document)
+    kind = REDUCER_BY_NAME[document["reducer"].word([*REDUCER_BY_NAME])]
     return reducer_in(document, kind, functions)

@@ -15,7 +15,7 @@ from coterie._model_selection.tuning import REDUCERS
 from coterie.estimators._aggregates import LinearAggregates
 
 # Functions of numpy that ONNX has, to the last digits.
-OPERATORS = {
+ONNX_OPERATORS = {
     np.absolute: "Abs",
     np.cos: "Cos",
     np.exp: "Exp",
@@ -29,7 +29,7 @@ OPERATORS = {
     np.tanh: "Tanh",
 }
 # All that is used here has been the same since this one.
-LEAST_OPSET = 18
+MIN_OPSET = 18
 
 
 def to_onnx(model: Any) -> Any:
@@ -65,62 +65,62 @@ def to_onnx(model: Any) -> Any:
     check_is_fitted(model)
     for kind in REDUCERS:
         skl2onnx.update_registered_converter(
-            kind, f"Coterie{kind.__name__}", _shape, _convert, overwrite=True
+            kind, f"Coterie{kind.__name__}", _set_output_shape, _convert_reducer, overwrite=True
         )
     table = FloatTensorType([None, model.n_features_in_])
     return skl2onnx.to_onnx(model, initial_types=[("X", table)])
 
 
-def _shape(operator: Any) -> None:
+def _set_output_shape(operator: Any) -> None:
     """Tell skl2onnx what comes out: as many columns as groups, of the type that comes in."""
     kind = type(operator.inputs[0].type)
     operator.outputs[0].type = kind([None, operator.raw_operator.n_groups_])
 
 
-def _convert(scope: Any, operator: Any, container: Any) -> None:
+def _convert_reducer(scope: Any, operator: Any, container: Any) -> None:
     """Add the nodes of one reducer to a graph."""
     from onnx import TensorProto
 
-    if container.target_opset < LEAST_OPSET:
-        raise ValueError(f"Reducers need opset {LEAST_OPSET}, got {container.target_opset}.")
-    graph, reducer = Graph(scope, container), operator.raw_operator
+    if container.target_opset < MIN_OPSET:
+        raise ValueError(f"Reducers need opset {MIN_OPSET}, got {container.target_opset}.")
+    graph, reducer = OnnxGraph(scope, container), operator.raw_operator
     # Other steps of a pipeline may hand on doubles.
     is_double = type(operator.inputs[0].type).__name__ == "DoubleTensorType"
     to = TensorProto.DOUBLE if is_double else TensorProto.FLOAT
     columns = graph.node("Cast", operator.inputs[0].full_name, to=TensorProto.DOUBLE)
-    columns = _inputs(graph, columns, reducer._inputs)
+    columns = _add_inputs(graph, columns, reducer._inputs)
     if reducer._scaling is not None:
         centred = graph.node("Sub", columns, graph.constant(reducer._scaling.centre))
         columns = graph.node("Div", centred, graph.constant(reducer._scaling.spread))
-    values = _aggregated(graph, columns, reducer)
-    graph.node("Cast", values, to=to, gives=operator.outputs[0].full_name)
+    values = _add_aggregates(graph, columns, reducer)
+    graph.node("Cast", values, to=to, output=operator.outputs[0].full_name)
 
 
 @dataclass(frozen=True)
-class Graph:
+class OnnxGraph:
     """A graph under construction: every node gives one table, by its name."""
 
     scope: Any
     container: Any
 
-    def node(self, kind: str, *takes: str, gives: str | None = None, **attributes: Any) -> str:
+    def node(self, kind: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
         """Add a node, and say what its result is called."""
-        result = gives or self.scope.get_unique_variable_name(kind.lower())
+        result = output or self.scope.get_unique_variable_name(kind.lower())
         name = self.scope.get_unique_operator_name(kind)
         version = self.container.target_opset
         self.container.add_node(
-            kind, list(takes), [result], op_version=version, name=name, **attributes
+            kind, list(inputs), [result], op_version=version, name=name, **attributes
         )
         return result
 
-    def in_order(self, columns: str, size: int) -> str:
+    def sort_rows(self, columns: str, size: int) -> str:
         """Columns, of which there are so many, sorted within each row."""
         result = self.scope.get_unique_variable_name("sorted")
-        places = self.scope.get_unique_variable_name("places")
+        indices = self.scope.get_unique_variable_name("places")
         self.container.add_node(
             "TopK",
             [columns, self.constant([size])],
-            [result, places],
+            [result, indices],
             op_version=self.container.target_opset,
             name=self.scope.get_unique_operator_name("TopK"),
             axis=1,
@@ -141,13 +141,13 @@ class Graph:
         return str(name)
 
 
-def _inputs(graph: Graph, columns: str, inputs: Any) -> str:
+def _add_inputs(graph: OnnxGraph, columns: str, inputs: Any) -> str:
     """What is grouped."""
     if inputs is None:
         return columns
     if inputs is np.square:
         return graph.node("Mul", columns, columns)
-    known = [operator for function, operator in OPERATORS.items() if inputs is function]
+    known = [operator for function, operator in ONNX_OPERATORS.items() if inputs is function]
     if not known:
         raise ValueError(
             f"inputs={inputs!r} has no form in ONNX: do it before the reducer, as a step of a "
@@ -156,7 +156,7 @@ def _inputs(graph: Graph, columns: str, inputs: Any) -> str:
     return graph.node(known[0], columns)
 
 
-def _aggregated(graph: Graph, columns: str, reducer: Any) -> str:
+def _add_aggregates(graph: OnnxGraph, columns: str, reducer: Any) -> str:
     """The aggregates of all groups, side by side."""
     aggregates, aggregation = reducer._aggregates, reducer._aggregation
     if aggregates.means is not None:
@@ -165,11 +165,11 @@ def _aggregated(graph: Graph, columns: str, reducer: Any) -> str:
         if aggregates.centre.any():
             columns = graph.node("Sub", columns, graph.constant(aggregates.centre))
         return graph.node("MatMul", columns, graph.constant(aggregates.weights.toarray().T))
-    return _of_columns(graph, columns, aggregation, reducer.labels_, reducer.groups_)
+    return _add_nonlinear_aggregates(graph, columns, aggregation, reducer.labels_, reducer.groups_)
 
 
-def _of_columns(
-    graph: Graph, columns: str, aggregation: Any, labels: IntArray, groups: Sequence[IntArray]
+def _add_nonlinear_aggregates(
+    graph: OnnxGraph, columns: str, aggregation: Any, labels: IntArray, groups: Sequence[IntArray]
 ) -> str:
     if isinstance(aggregation, SumOfSquares | Norm):
         members = (labels[:, None] == np.arange(len(groups))).astype(np.float64)
@@ -178,18 +178,18 @@ def _of_columns(
         return sums if isinstance(aggregation, SumOfSquares) else graph.node("Sqrt", sums)
     if not isinstance(aggregation, Extreme | Median):
         raise ValueError(f"aggregation '{aggregation.name}' has no form in ONNX.")
-    each = []
+    aggregates = []
     for group in groups:
-        chosen = graph.node("Gather", columns, graph.constant(group), axis=1)
-        each.append(_of_group(graph, chosen, aggregation, len(group)))
-    return graph.node("Concat", *each, axis=1)
+        members = graph.node("Gather", columns, graph.constant(group), axis=1)
+        aggregates.append(_add_group_aggregate(graph, members, aggregation, len(group)))
+    return graph.node("Concat", *aggregates, axis=1)
 
 
-def _of_group(graph: Graph, members: str, aggregation: Any, size: int) -> str:
+def _add_group_aggregate(graph: OnnxGraph, members: str, aggregation: Any, size: int) -> str:
     axis = graph.constant([1])
     if isinstance(aggregation, Extreme):
         kind = "ReduceMax" if aggregation.of is np.maximum else "ReduceMin"
         return graph.node(kind, members, axis, keepdims=1)
     both = graph.constant([(size - 1) // 2, size // 2])
-    middle = graph.node("Gather", graph.in_order(members, size), both, axis=1)
+    middle = graph.node("Gather", graph.sort_rows(members, size), both, axis=1)
     return graph.node("ReduceMean", middle, axis, keepdims=1)

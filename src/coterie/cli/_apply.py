@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coterie._data.tables import TableError, near, numbers_of
-from coterie.cli._frames import named
+from coterie._data.tables import TableError, closest_name, columns_to_floats
+from coterie.cli._frames import frame_from_array
 
 if TYPE_CHECKING:
     import polars
 
 
-def features_in(frame: polars.DataFrame, reducer: Any, where: str) -> Any:
+def model_features(frame: polars.DataFrame, reducer: Any, where: str) -> Any:
     """The features of a model in a table, with names if the model knows them."""
-    names = _needed(reducer, frame, where)
-    values = numbers_of(frame, names, what="column")
-    _check_gaps(reducer, values, names, where)
+    names = _required_columns(reducer, frame, where)
+    values = columns_to_floats(frame, names, what="column")
+    _check_missing_values(reducer, values, names, where)
     has_names = getattr(reducer, "feature_names_in_", None) is not None
-    return named(values, names) if has_names else values
+    return frame_from_array(values, names) if has_names else values
 
 
-def _needed(reducer: Any, frame: polars.DataFrame, where: str) -> list[str]:
+def _required_columns(reducer: Any, frame: polars.DataFrame, where: str) -> list[str]:
     """The columns that a model needs, all of which the table has."""
     known = reducer._names_seen()
     if known is None:
@@ -33,17 +33,17 @@ def _needed(reducer: Any, frame: polars.DataFrame, where: str) -> list[str]:
             )
         return frame.columns
     names = [str(name) for name in known]
-    there = {*frame.columns}
-    missing = [name for name in names if name not in there]
+    present = {*frame.columns}
+    missing = [name for name in names if name not in present]
     if missing:
-        alike = near(missing[0], sorted(there - {*names}))
-        advice = f" It has {alike!r}: rename it?" if alike else ""
+        similar = closest_name(missing[0], sorted(present - {*names}))
+        advice = f" It has {similar!r}: rename it?" if similar else ""
         count = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
         raise TableError(f"{where} lacks {missing[0]!r}{count}, which the model needs.{advice}")
     return names
 
 
-def _check_gaps(reducer: Any, values: Any, names: list[str], where: str) -> None:
+def _check_missing_values(reducer: Any, values: Any, names: list[str], where: str) -> None:
     """Raise where values lack that the model cannot do without."""
     missing = np.argwhere(np.isnan(values))
     if len(missing) and reducer.missing == "error":
@@ -54,12 +54,14 @@ def _check_gaps(reducer: Any, values: Any, names: list[str], where: str) -> None
         )
 
 
-def reduced(reducer: Any, X: Any, others: polars.DataFrame) -> polars.DataFrame:
+def reduce_table(reducer: Any, X: Any, carried: polars.DataFrame) -> polars.DataFrame:
     """The aggregates, with some columns of the table beside them, which keep their names."""
     import polars
 
-    taken = {*others.columns}
+    taken = {*carried.columns}
     names = [
         f"{name} (group)" if name in taken else name for name in reducer.get_feature_names_out()
     ]
-    return polars.concat([named(reducer._transformed(X), names), others], how="horizontal")
+    return polars.concat(
+        [frame_from_array(reducer._transformed(X), names), carried], how="horizontal"
+    )

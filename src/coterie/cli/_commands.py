@@ -10,32 +10,41 @@ import click
 
 from coterie._data.tables import TableError, write_table
 from coterie._persist.models import load, load_summary
-from coterie.cli._apply import features_in, reduced
-from coterie.cli._console import answer, bars, say, say_raw
-from coterie.cli._errors import Group, saying, writing
-from coterie.cli._frames import beside
-from coterie.cli._options import Columns, Method, Quiet, Source, Splitting, Voice, takes
-from coterie.cli._outputs import made, stem, suffix_for, written
-from coterie.cli._reducers import reducer_of
-from coterie.cli._render import (
-    about_gaps,
-    about_target,
-    path_columns,
-    show_comparison,
-    show_path,
-    show_summary,
+from coterie.cli._apply import model_features, reduce_table
+from coterie.cli._console import print_json, print_line, print_raw, progress_bars
+from coterie.cli._errors import CommandGroup, guard_printing, guard_writing
+from coterie.cli._frames import select_columns
+from coterie.cli._options import (
+    ColumnOptions,
+    DisplayOptions,
+    MethodOptions,
+    QuietOption,
+    SplitOptions,
+    TableOptions,
+    with_options,
 )
-from coterie.cli._roles import check_column, chosen, read
+from coterie.cli._outputs import base_name, output_folder, output_suffix, write_outputs
+from coterie.cli._reducers import build_reducer
+from coterie.cli._render import (
+    missing_values_notes,
+    path_columns,
+    print_comparison,
+    print_path,
+    print_summary,
+    target_message,
+)
+from coterie.cli._roles import check_column, prepare_table, read_source
 from coterie.report.inspection import Summary, report_html, summarise, write_report
-from coterie.report.studies import compare as compared
+from coterie.report.studies import compare as compare_methods
 from coterie.report.studies import study
 
 # With more features the path takes longer than people wait for.
-MOST_FEATURES = 5_000
+MAX_PATH_FEATURES = 5_000
 
 
 @click.group(
-    cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=CommandGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="coterie", prog_name="coterie")
 @click.option("--debug", is_flag=True, help="Show where an error comes from.")
@@ -50,7 +59,7 @@ def coterie(debug: bool) -> None:
 
 
 @coterie.command(short_help="Group the columns of a table; write model, table and report.")
-@takes
+@with_options
 @click.option("--output", "-o", metavar="FOLDER", help="Where to write; by default NAME-coterie.")
 @click.option("--path/--no-path", default=None, help="Whether to try other tolerances.")
 @click.option(
@@ -63,11 +72,11 @@ def coterie(debug: bool) -> None:
 )
 @click.option("--title", default=None, help="Of the report.")
 def fit(
-    source: Source,
-    columns: Columns,
-    method: Method,
-    splitting: Splitting,
-    voice: Voice,
+    source: TableOptions,
+    columns: ColumnOptions,
+    method: MethodOptions,
+    split: SplitOptions,
+    display: DisplayOptions,
     output: str | None,
     path: bool | None,
     n_resamples: int,
@@ -79,50 +88,54 @@ def fit(
 
     In Python: coterie.study(X, y).
     """
-    folder = Path(stem(source.data) + "-coterie" if output is None else output)
-    with bars(voice) as bar:
+    folder = Path(base_name(source.data) + "-coterie" if output is None else output)
+    with progress_bars(display) as bar:
         bar("read", 0, 1)
-        data = chosen(source, columns)
+        data = prepare_table(source, columns)
         bar("read", 1, 1)
-        if not (voice.as_json or voice.quiet):
-            say(about_target(data, columns))
-        reducer = reducer_of(method, columns, data)
-        with made(folder):
-            told = study(
+        if not (display.as_json or display.quiet):
+            print_line(target_message(data, columns))
+        reducer = build_reducer(method, columns, data)
+        with output_folder(folder):
+            result = study(
                 data.X,
                 data.y,
                 estimator=reducer,
                 task=data.task.name,
-                test_share=splitting.test_share,
-                test_last=splitting.test_last,
+                test_share=split.test_share,
+                test_last=split.test_last,
                 by_time=columns.by_time or columns.time is not None,
                 sample_weight=data.weights,
-                path=data.X.width <= MOST_FEATURES if path is None else path,
+                path=data.X.width <= MAX_PATH_FEATURES if path is None else path,
                 n_resamples=n_resamples,
-                random_state=splitting.seed,
-                title=stem(source.data) if title is None else title,
+                random_state=split.seed,
+                title=base_name(source.data) if title is None else title,
                 targets=columns.target,
-                notes=[*data.notes, *about_gaps(data)],
+                notes=[*data.notes, *missing_values_notes(data)],
                 progress=bar,
             )
             bar("write", 0, 1)
-            files = written(folder, suffix_for(source), told.reducer, told.summary, data, columns)
+            files = write_outputs(
+                folder, output_suffix(source), result.reducer, result.summary, data, columns
+            )
             bar("write", 1, 1)
-    with saying(*files.values()):
-        if voice.as_json:
+    with guard_printing(*files.values()):
+        if display.as_json:
             paths = {name: str(file) for name, file in files.items()}
-            answer(asdict(told.summary) | {"files": paths})
+            print_json(asdict(result.summary) | {"files": paths})
             return
-        show_summary(told.summary)
-        if path and told.summary.path is None:
-            say("Note: with these options or so few rows there are no other tolerances to try.")
+        print_summary(result.summary)
+        if path and result.summary.path is None:
+            print_line(
+                "Note: with these options or so few rows there are no other tolerances to try."
+            )
         for name, file in files.items():
-            say(f"{name:8}{file}")
+            print_line(f"{name:8}{file}")
 
 
 @coterie.command(short_help="Replace the columns of a new table by groups.")
 @click.argument("model")
-@takes
+@with_options
 @click.option(
     "--output",
     "-o",
@@ -131,10 +144,18 @@ def fit(
     help="Where to write; CSV on standard output by default.",
 )
 @click.option(
-    "--with", "carried", multiple=True, metavar="COLUMN", help="Columns to keep beside the groups."
+    "--with",
+    "kept_columns",
+    multiple=True,
+    metavar="COLUMN",
+    help="Columns to keep beside the groups.",
 )
 def transform(
-    model: str, source: Source, voice: Quiet, output: str, carried: tuple[str, ...]
+    model: str,
+    source: TableOptions,
+    display: QuietOption,
+    output: str,
+    kept_columns: tuple[str, ...],
 ) -> None:
     """Replace the columns of a new table by the groups of a model.
 
@@ -143,15 +164,15 @@ def transform(
     In Python: coterie.load(model).transform(X).
     """
     reducer = load(model)
-    with bars(voice) as bar:
+    with progress_bars(display) as bar:
         bar("read", 0, 1)
-        frame = read(source)
+        frame = read_source(source)
         bar("read", 1, 1)
-        for name in carried:
+        for name in kept_columns:
             check_column(frame, name, source.data)
-        X = features_in(frame, reducer, source.data)
-        table = reduced(reducer, X, beside(frame, carried))
-    with writing():
+        X = model_features(frame, reducer, source.data)
+        table = reduce_table(reducer, X, select_columns(frame, kept_columns))
+    with guard_writing():
         write_table(table, output)
 
 
@@ -165,58 +186,63 @@ def report(model: str, output: str | None) -> None:
 
     In Python: coterie.write_report(coterie.summarise(reducer, X, y), path).
     """
-    summary = _summary(model)
+    summary = _load_or_build_summary(model)
     if output == "-":
-        say_raw(report_html(summary))
+        print_raw(report_html(summary))
         return
     file = Path(model).with_name("report.html") if output is None else Path(output)
-    with writing():
+    with guard_writing():
         write_report(summary, file)
-    with saying(file):
-        say(str(file))
+    with guard_printing(file):
+        print_line(str(file))
 
 
-def _summary(model: str) -> Summary:
+def _load_or_build_summary(model: str) -> Summary:
     """What was told of a model when it was fitted, or what it can tell alone."""
-    told = load_summary(model)
-    return summarise(load(model), title=Path(model).stem) if told is None else told
+    saved = load_summary(model)
+    return summarise(load(model), title=Path(model).stem) if saved is None else saved
 
 
 @coterie.command(short_help="Show the groups of a model.")
 @click.argument("model")
-@click.option("--all", "every", is_flag=True, help="All groups, however many.")
-@takes
-def inspect(model: str, voice: Voice, every: bool) -> None:
+@click.option("--all", "show_all", is_flag=True, help="All groups, however many.")
+@with_options
+def inspect(model: str, display: DisplayOptions, show_all: bool) -> None:
     """Show the groups of a model.
 
     In Python: coterie.load(model).groups_.
     """
-    summary = _summary(model)
-    if voice.as_json:
-        answer(asdict(summary))
+    summary = _load_or_build_summary(model)
+    if display.as_json:
+        print_json(asdict(summary))
         return
-    told = [summary.method, *(f"{name}={value}" for name, value in summary.parameters.items())]
-    say(" ".join(told))
-    show_summary(summary, every=every)
+    words = [summary.method, *(f"{name}={value}" for name, value in summary.parameters.items())]
+    print_line(" ".join(words))
+    print_summary(summary, show_all=show_all)
 
 
 @coterie.command(short_help="Show what each tolerance leads to.")
-@takes
+@with_options
 @click.option("--output", "-o", default=None, metavar="FILE", help="Write it as a table, too.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For the folds.")
 def path(
-    source: Source, columns: Columns, method: Method, voice: Voice, output: str | None, seed: int
+    source: TableOptions,
+    columns: ColumnOptions,
+    method: MethodOptions,
+    display: DisplayOptions,
+    output: str | None,
+    seed: int,
 ) -> None:
     """Show what each tolerance leads to: how many groups, and which score on held-out folds.
 
     In Python: coterie.tolerance_path(X, y).
     """
-    with bars(voice) as bar:
+    with progress_bars(display) as bar:
         bar("read", 0, 1)
-        data = chosen(source, columns)
+        data = prepare_table(source, columns)
         bar("read", 1, 1)
-        reducer = reducer_of(method, columns, data)
-        told = study(
+        reducer = build_reducer(method, columns, data)
+        summary = study(
             data.X,
             data.y,
             estimator=reducer,
@@ -227,30 +253,35 @@ def path(
             random_state=seed,
             progress=bar,
         ).summary
-    if told.path is None:
+    if summary.path is None:
         raise TableError(
-            f"{told.method} has no path with these options or so few rows: use a method that has a "
-            "tolerance, and a dozen rows or more."
+            f"{summary.method} has no path with these options or so few rows: use a method "
+            "that has a tolerance, and a dozen rows or more."
         )
-    found = path_columns(told.path)
+    steps = path_columns(summary.path)
     if output is not None:
         import polars
 
-        with writing():
-            write_table(polars.DataFrame(found), output)
-    with saying(*([] if output in (None, "-") else [output])):
-        if voice.as_json:
-            answer(asdict(told.path) | {"metric": told.metric})
+        with guard_writing():
+            write_table(polars.DataFrame(steps), output)
+    with guard_printing(*([] if output in (None, "-") else [output])):
+        if display.as_json:
+            print_json(asdict(summary.path) | {"metric": summary.metric})
         else:
-            show_path(told.path, told.metric)
+            print_path(summary.path, summary.metric)
 
 
 @coterie.command(short_help="Score the groups beside other methods.")
-@takes
+@with_options
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="How many.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For the folds.")
 def compare(
-    source: Source, columns: Columns, method: Method, voice: Voice, folds: int, seed: int
+    source: TableOptions,
+    columns: ColumnOptions,
+    method: MethodOptions,
+    display: DisplayOptions,
+    folds: int,
+    seed: int,
 ) -> None:
     """Score the groups beside PCA, PLS, FeatureAgglomeration, SelectKBest and all columns.
 
@@ -259,14 +290,14 @@ def compare(
 
     In Python: coterie.compare(X, y).
     """
-    with bars(voice) as bar:
+    with progress_bars(display) as bar:
         bar("read", 0, 1)
-        data = chosen(source, columns)
+        data = prepare_table(source, columns)
         bar("read", 1, 1)
-        found = compared(
+        comparison = compare_methods(
             data.X,
             data.y,
-            estimator=reducer_of(method, columns, data),
+            estimator=build_reducer(method, columns, data),
             task=data.task.name,
             cv=folds,
             by_time=columns.by_time or columns.time is not None,
@@ -274,16 +305,16 @@ def compare(
             random_state=seed,
             progress=lambda done, total: bar("compare", done, total),
         )
-    if voice.as_json:
-        answer(asdict(found))
+    if display.as_json:
+        print_json(asdict(comparison))
     else:
-        show_comparison(found)
+        print_comparison(comparison)
 
 
 @coterie.command(short_help="Try it on spectra of meat.")
-@takes
+@with_options
 @click.option("--output", "-o", default="coterie-demo", metavar="FOLDER", help="Where to write.")
-def demo(voice: Voice, output: str) -> None:
+def demo(display: DisplayOptions, output: str) -> None:
     """Fat in meat from near-infrared spectra: a hundred columns, a few groups, and a report.
 
     In Python: coterie.study(X, y) with X, y of coterie.datasets.load_tecator.
@@ -298,12 +329,14 @@ def demo(voice: Voice, output: str) -> None:
     frame = polars.DataFrame(tecator.data, schema=names, orient="row")
     folder = Path(output)
     file = folder / "tecator.csv"
-    with writing():
+    with guard_writing():
         folder.mkdir(parents=True, exist_ok=True)
         write_table(frame.with_columns(polars.Series("fat", tecator.target)), file)
-    if not (voice.as_json or voice.quiet):
-        say(f"$ coterie fit {file} -t fat --test-last --test-share 0.2 --stability 20 -o {folder}")
-    chosen = {
+    if not (display.as_json or display.quiet):
+        print_line(
+            f"$ coterie fit {file} -t fat --test-last --test-share 0.2 --stability 20 -o {folder}"
+        )
+    arguments = {
         "data": str(file),
         "target": ("fat",),
         # The split that others use: of 215 spectra the last 43 are tested.
@@ -312,13 +345,13 @@ def demo(voice: Voice, output: str) -> None:
         "output": str(folder),
         "n_resamples": 20,
         "title": "Fat in meat from near-infrared spectra",
-        "as_json": voice.as_json,
-        "quiet": voice.quiet,
+        "as_json": display.as_json,
+        "quiet": display.quiet,
     }
-    click.get_current_context().invoke(fit, **_defaults(fit) | chosen)
+    click.get_current_context().invoke(fit, **_option_defaults(fit) | arguments)
 
 
-def _defaults(command: click.Command) -> dict[str, Any]:
+def _option_defaults(command: click.Command) -> dict[str, Any]:
     context = click.Context(command)
     return {str(one.name): one.get_default(context) for one in command.params}
 
@@ -339,4 +372,4 @@ def completion(shell: str) -> None:
     kind = get_completion_class(shell)
     if kind is None:
         raise TableError(f"There is no completion for {shell}.")
-    say_raw(kind(coterie, {}, "coterie", "_COTERIE_COMPLETE").source())
+    print_raw(kind(coterie, {}, "coterie", "_COTERIE_COMPLETE").source())

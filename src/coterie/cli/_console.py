@@ -22,15 +22,15 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from coterie.cli._options import Quiet, Voice
+from coterie.cli._options import DisplayOptions, QuietOption
 from coterie.cli._printable import printable
 
 Side = Literal["left", "right"]
 # Of a console that is no terminal, and has no width of its own.
-WIDTH = 110
+DEFAULT_WIDTH = 110
 # Letters of -1.23e-05: three digits of any number have room.
-NUMBER = 9
-NAMES = {
+MIN_NUMBER_WIDTH = 9
+STEP_LABELS = {
     "read": "reading",
     "fit": "grouping",
     "path": "other tolerances",
@@ -44,56 +44,56 @@ NAMES = {
 def console() -> Console:
     """Standard output, as wide as the terminal."""
     screen = Console(highlight=False, soft_wrap=False)
-    return screen if screen.is_terminal else Console(highlight=False, width=WIDTH)
+    return screen if screen.is_terminal else Console(highlight=False, width=DEFAULT_WIDTH)
 
 
-def say(sentence: str) -> None:
+def print_line(sentence: str) -> None:
     """A sentence on standard output, in which nothing is markup."""
     click.echo(printable(sentence))
 
 
-def say_raw(text: str) -> None:
+def print_raw(text: str) -> None:
     """A page or a script on standard output, letter by letter."""
     click.echo(text)
 
 
-def answer(document: Any) -> None:
+def print_json(document: Any) -> None:
     """An answer for machines."""
-    click.echo(json.dumps(_finite(document), allow_nan=False))
+    click.echo(json.dumps(_nonfinite_to_null(document), allow_nan=False))
 
 
-def _finite(document: Any) -> Any:
+def _nonfinite_to_null(document: Any) -> Any:
     """The same with null for numbers that JSON has not."""
     if isinstance(document, dict):
-        return {name: _finite(one) for name, one in document.items()}
+        return {name: _nonfinite_to_null(one) for name, one in document.items()}
     if isinstance(document, list):
-        return [_finite(one) for one in document]
+        return [_nonfinite_to_null(one) for one in document]
     return None if isinstance(document, float) and not math.isfinite(document) else document
 
 
-def table(*columns: tuple[str, Side]) -> Table:
+def empty_table(*columns: tuple[str, Side]) -> Table:
     """An empty table; columns by name and by side, "left" or "right"."""
-    made = Table(box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
     for name, side in columns:
         # Names give way where there is no room, and numbers never.
         is_name = side == "left"
-        made.add_column(
+        table.add_column(
             name,
             justify=side,
             overflow="ellipsis",
             no_wrap=True,
             ratio=1 if is_name else None,
-            min_width=None if is_name else NUMBER,
+            min_width=None if is_name else MIN_NUMBER_WIDTH,
         )
-    return made
+    return table
 
 
-def row(made: Table, *cells: str, bold: bool = False) -> None:
+def add_table_row(table: Table, *cells: str, bold: bool = False) -> None:
     """Add a row, in which nothing is markup."""
-    made.add_row(*(Text(printable(cell)) for cell in cells), style="bold" if bold else None)
+    table.add_row(*(Text(printable(cell)) for cell in cells), style="bold" if bold else None)
 
 
-class Bars:
+class ProgressBars:
     """Bars with the time left, one for each kind of work."""
 
     def __init__(self, progress: Progress | None) -> None:
@@ -105,18 +105,18 @@ class Bars:
         if self._progress is None:
             return
         # One step alone has no share that is done.
-        of = None if total == 1 and not done else total
+        known_total = None if total == 1 and not done else total
         if what not in self._tasks:
-            self._tasks[what] = self._progress.add_task(NAMES[what], total=of)
-        self._progress.update(self._tasks[what], completed=done, total=of)
+            self._tasks[what] = self._progress.add_task(STEP_LABELS[what], total=known_total)
+        self._progress.update(self._tasks[what], completed=done, total=known_total)
 
 
 @contextmanager
-def bars(voice: Voice | Quiet) -> Iterator[Bars]:
+def progress_bars(display: DisplayOptions | QuietOption) -> Iterator[ProgressBars]:
     """Bars on standard error, where that is a terminal and nobody asked for quiet."""
     screen = Console(stderr=True)
-    if voice.quiet or voice.as_json or not screen.is_terminal:
-        yield Bars(None)
+    if display.quiet or display.as_json or not screen.is_terminal:
+        yield ProgressBars(None)
         return
     columns = (
         SpinnerColumn(),
@@ -126,4 +126,4 @@ def bars(voice: Voice | Quiet) -> Iterator[Bars]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=screen, transient=True) as progress:
-        yield Bars(progress)
+        yield ProgressBars(progress)

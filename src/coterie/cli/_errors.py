@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
@@ -16,15 +15,14 @@ from typing import Any, NoReturn
 import click
 import numpy as np
 
-from coterie._persist.files import PartlyWrittenError, files_are
-from coterie.cli._interrupt import INTERRUPTED, stoppable
+from coterie._persist.files import DISK_FULL_ERRORS, PartlyWrittenError, files_are
+from coterie.cli._interrupt import INTERRUPTED, interruptible
 from coterie.cli._printable import printable
 
-AS_JSON = "coterie.as_json"
-LONGEST = 300
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+JSON_KEY = "coterie.as_json"
+MAX_MESSAGE_LENGTH = 300
 # What Python calls otherwise.
-FLAGS = {
+FLAG_OF_PARAMETER = {
     "test_share": "--test-share",
     "n_groups": "--groups",
     "max_group_size": "--max-group-size",
@@ -35,7 +33,7 @@ FLAGS = {
 DONE, BUG, USAGE, INPUT, OUTPUT = 0, 1, 2, 3, 4
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A group of commands in which errors are one line, unless --debug asks for more."""
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
@@ -43,25 +41,27 @@ class Group(click.Group):
         try:
             code = super().main(*args, **extra | {"standalone_mode": False})
         except click.ClickException as error:
-            code = self._misspoken(error, args[0] if args else extra.get("args") or sys.argv[1:])
+            code = self._report_usage_error(
+                error, args[0] if args else extra.get("args") or sys.argv[1:]
+            )
         except click.Abort:
-            code = _told(click.Context(self), *outcome_of(KeyboardInterrupt()))
+            code = _print_error(click.Context(self), *exit_code_and_message(KeyboardInterrupt()))
         sys.exit(code if isinstance(code, int) else DONE)
 
-    def _misspoken(self, error: click.ClickException, words: Any) -> int:
+    def _report_usage_error(self, error: click.ClickException, words: Any) -> int:
         """Say what is wrong with the words; of none at all, what there is to say."""
         if isinstance(error, click.exceptions.NoArgsIsHelpError):
             click.echo(error.format_message())
             return USAGE
         context = click.Context(self)
-        context.meta[AS_JSON] = "--json" in words
-        return _told(context, USAGE, _of_words(error))
+        context.meta[JSON_KEY] = "--json" in words
+        return _print_error(context, USAGE, _usage_message(error))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, and end with the code that its error stands for."""
         try:
-            with stoppable(), warnings.catch_warnings():
-                warnings.showwarning = _noted
+            with interruptible(), warnings.catch_warnings():
+                warnings.showwarning = _print_warning
                 return super().invoke(ctx)
         except (click.exceptions.Exit, click.Abort, click.ClickException):
             raise
@@ -72,17 +72,17 @@ class Group(click.Group):
         except (Exception, KeyboardInterrupt) as error:
             if ctx.params.get("debug"):
                 raise
-            ctx.exit(_told(ctx, *outcome_of(error)))
+            ctx.exit(_print_error(ctx, *exit_code_and_message(error)))
 
 
-def _noted(message: Warning | str, *_: Any, **__: Any) -> None:
+def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """A warning as a line of its own, for people."""
-    click.echo(f"coterie: note: {printable(_line(message))}", err=True)
+    click.echo(f"coterie: note: {printable(_one_line(message))}", err=True)
 
 
-def _told(ctx: click.Context, code: int, line: str) -> int:
+def _print_error(ctx: click.Context, code: int, line: str) -> int:
     """Say what went wrong, to people or to machines; to people also where machines cannot hear."""
-    if ctx.meta.get(AS_JSON):
+    if ctx.meta.get(JSON_KEY):
         with suppress(OSError):
             click.echo(json.dumps({"error": line, "code": code}))
             return code
@@ -92,7 +92,7 @@ def _told(ctx: click.Context, code: int, line: str) -> int:
     return code
 
 
-def _of_words(error: click.ClickException) -> str:
+def _usage_message(error: click.ClickException) -> str:
     """What is wrong with the words of a command, and where to look."""
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "coterie"
@@ -100,15 +100,15 @@ def _of_words(error: click.ClickException) -> str:
     return f"{text if text.endswith('?') else text.rstrip('.') + '.'} See {where} --help."
 
 
-def wants_json(ctx: click.Context, _: click.Parameter, wanted: bool) -> bool:
+def remember_json(ctx: click.Context, _: click.Parameter, wanted: bool) -> bool:
     """Remember that the answer, an error too, is for machines."""
-    ctx.meta[AS_JSON] = wanted
+    ctx.meta[JSON_KEY] = wanted
     return wanted
 
 
-def outcome_of(error: BaseException) -> tuple[int, str]:
+def exit_code_and_message(error: BaseException) -> tuple[int, str]:
     """The exit code and the line that an error stands for."""
-    text = _line(error)
+    text = _one_line(error)
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED, "stopped."
     if isinstance(error, NotWrittenError):
@@ -117,24 +117,30 @@ def outcome_of(error: BaseException) -> tuple[int, str]:
     if isinstance(error, MemoryError):
         return INPUT, "there is not enough memory for this table: give fewer columns or rows."
     if isinstance(error, OSError):
-        return OUTPUT if error.errno in NO_ROOM else INPUT, _of_system(error)
+        return OUTPUT if error.errno in DISK_FULL_ERRORS else INPUT, _os_error_message(error)
     if isinstance(error, ValueError | TypeError | ImportError):
-        return INPUT, _in_flags(text)
+        return INPUT, _parameters_to_flags(text)
     if isinstance(error, ArithmeticError | np.linalg.LinAlgError):
         return INPUT, f"numbers are too large or too small to reckon with ({text}): rescale them."
     return BUG, f"unexpected {type(error).__name__}: {text}. Run it again with coterie --debug."
 
 
-def _line(error: object) -> str:
+def _one_line(error: object) -> str:
     """What an error says, on one line and not too long: libraries say a lot."""
     text = " ".join(str(error).split())
-    return text if len(text) <= LONGEST else f"{text[:LONGEST].rpartition(' ')[0]} ..."
+    return (
+        text
+        if len(text) <= MAX_MESSAGE_LENGTH
+        else f"{text[:MAX_MESSAGE_LENGTH].rpartition(' ')[0]} ..."
+    )
 
 
-def _in_flags(text: str) -> str:
+def _parameters_to_flags(text: str) -> str:
     """A sentence about parameters in the words of the command line."""
     text = re.sub(r"\btest_share=([\d.]+)", r"--test-share \1", text)
-    return re.sub(rf"\b({'|'.join(FLAGS)})\b", lambda found: FLAGS[found[1]], text)
+    return re.sub(
+        rf"\b({'|'.join(FLAG_OF_PARAMETER)})\b", lambda found: FLAG_OF_PARAMETER[found[1]], text
+    )
 
 
 class NotWrittenError(Exception):
@@ -142,31 +148,31 @@ class NotWrittenError(Exception):
 
 
 @contextmanager
-def writing() -> Iterator[None]:
+def guard_writing() -> Iterator[None]:
     """Whatever fails in here is about a file that cannot be written."""
     try:
         yield
     except PartlyWrittenError as error:
         raise NotWrittenError(str(error)) from error
     except OSError as error:
-        raise NotWrittenError(_of_system(error)) from error
+        raise NotWrittenError(_os_error_message(error)) from error
     except ValueError as error:
         raise NotWrittenError(str(error)) from error
 
 
 @contextmanager
-def saying(*files: Path | str) -> Iterator[None]:
+def guard_printing(*files: Path | str) -> Iterator[None]:
     """Whatever cannot be said in here on standard output comes after these files were written."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        told = f" {files_are(files)} new." if files else ""
-        raise NotWrittenError(f"standard output: {_of_system(error)}{told}") from error
+        new_files = f" {files_are(files)} new." if files else ""
+        raise NotWrittenError(f"standard output: {_os_error_message(error)}{new_files}") from error
 
 
-def _of_system(error: OSError) -> str:
+def _os_error_message(error: OSError) -> str:
     """What the system says of a file."""
     reason = (error.strerror or str(error)).lower()
     return f"{error.filename}: {reason}." if error.filename else f"{reason}."

@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     import polars
 
 
-def named(values: Any, names: Sequence[str]) -> polars.DataFrame:
+def frame_from_array(values: Any, names: Sequence[str]) -> polars.DataFrame:
     """An array as columns with names."""
     import polars
 
     return polars.DataFrame(values, schema=list(names), orient="row")
 
 
-def beside(frame: polars.DataFrame, names: Sequence[str]) -> polars.DataFrame:
+def select_columns(frame: polars.DataFrame, names: Sequence[str]) -> polars.DataFrame:
     """Some columns, each once, whatever signs are in their names."""
     import polars
 

@@ -12,13 +12,13 @@ from types import FrameType
 from typing import Any
 
 # Seconds after which a stop is asked for again.
-AGAIN = 0.3
+RETRY_SECONDS = 0.3
 INTERRUPTED = 130
 COMPILERS = ("numba", "llvmlite")
 
 
 @contextmanager
-def stoppable() -> Iterator[None]:
+def interruptible() -> Iterator[None]:
     """Ask again and again to stop: compilers must end first, and others may not have heard.
 
     Where whoever started the command had Ctrl-C ignored, as scripts do for jobs in the
@@ -30,19 +30,19 @@ def stoppable() -> Iterator[None]:
     if not has_alarms or is_ignored or not is_main:
         yield
         return
-    stop = _Stop()
-    before = {one: signal.signal(one, stop) for one in (signal.SIGINT, signal.SIGALRM)}
-    hook, sys.unraisablehook = sys.unraisablehook, _unless_stopped
+    handler = _InterruptHandler()
+    before = {one: signal.signal(one, handler) for one in (signal.SIGINT, signal.SIGALRM)}
+    hook, sys.unraisablehook = sys.unraisablehook, _hide_interrupts
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         sys.unraisablehook = hook
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for one, previous in before.items():
+            signal.signal(one, previous)
 
 
-class _Stop:
+class _InterruptHandler:
     """What happens at Ctrl-C: a stop, once no compiler is at work; a second one does not wait."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class _Stop:
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         self.n_pressed += number == signal.SIGINT
-        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+        signal.setitimer(signal.ITIMER_REAL, RETRY_SECONDS)
         if not _is_compiling(frame):
             raise KeyboardInterrupt
         if self.n_pressed > 1:
@@ -67,7 +67,7 @@ def _is_compiling(frame: FrameType | None) -> bool:
     return False
 
 
-def _unless_stopped(swallowed: Any) -> None:
+def _hide_interrupts(unraisable: Any) -> None:
     """What was raised where nobody can catch it, but for a stop, which will come again."""
-    if not issubclass(swallowed.exc_type, KeyboardInterrupt):
-        sys.__unraisablehook__(swallowed)
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)

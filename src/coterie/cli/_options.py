@@ -9,7 +9,7 @@ from typing import Any, ClassVar, get_type_hints
 
 import click
 
-from coterie.cli._errors import wants_json
+from coterie.cli._errors import remember_json
 
 
 def option(*flags: str, default: Any = None, **details: Any) -> Any:
@@ -18,18 +18,23 @@ def option(*flags: str, default: Any = None, **details: Any) -> Any:
     return field(default=default, metadata={"parameter": parameter})
 
 
-def several(*flags: str, help: str, metavar: str) -> Any:  # noqa: A002
+def repeated_option(*flags: str, help: str, metavar: str) -> Any:  # noqa: A002
     """A field that can be given several times."""
     return option(*flags, default=(), multiple=True, help=help, metavar=metavar)
 
 
-def word(*flags: str, words: tuple[str, ...], default: str | None = None, help: str) -> Any:  # noqa: A002
+def choice_option(
+    *flags: str,
+    words: tuple[str, ...],
+    default: str | None = None,
+    help: str,  # noqa: A002
+) -> Any:
     """A field that is one of some words."""
     kind = click.Choice(words)
     return option(*flags, default=default, type=kind, help=help, show_default=default is not None)
 
 
-def takes(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command whose parameters are dataclasses of options, as a command of those options.
 
     The click decorators above see one keyword argument for each option.
@@ -41,21 +46,21 @@ def takes(command: Callable[..., Any]) -> Callable[..., Any]:
     }
 
     @functools.wraps(command)
-    def called(**given: Any) -> Any:
-        parts = {
+    def run(**given: Any) -> Any:
+        groups = {
             name: kind(**{one.name: given.pop(one.name) for one in fields(kind)})
             for name, kind in kinds.items()
         }
-        return command(**parts, **given)
+        return command(**groups, **given)
 
     own = getattr(command, "__click_params__", [])
-    parameters = [_parameter(one) for kind in kinds.values() for one in fields(kind)]
+    parameters = [_click_parameter(one) for kind in kinds.values() for one in fields(kind)]
     # Click reads them from the last to the first.
-    called.__click_params__ = [*own, *reversed(parameters)]  # type: ignore[attr-defined]
-    return called
+    run.__click_params__ = [*own, *reversed(parameters)]  # type: ignore[attr-defined]
+    return run
 
 
-def _parameter(one: Field[Any]) -> click.Parameter:
+def _click_parameter(one: Field[Any]) -> click.Parameter:
     parameter: click.Parameter = one.metadata["parameter"]()
     # A flag may say it in other words, as --groups does for n_groups.
     parameter.name = one.name
@@ -63,23 +68,25 @@ def _parameter(one: Field[Any]) -> click.Parameter:
 
 
 @dataclass(frozen=True)
-class Source:
+class TableOptions:
     """The table, and how to read it."""
 
     data: str = field(metadata={"parameter": functools.partial(click.Argument, ["data"])})
-    format: str | None = word(
+    format: str | None = choice_option(
         "--format",
         words=("csv", "tsv", "parquet", "feather", "jsonl", "json", "excel"),
         help="What kind of file it is; by default as its name and its first bytes say.",
     )
     separator: str | None = option("--separator", help="Between fields; guessed by default.")
-    decimal: str | None = word("--decimal", words=(".", ","), help="Decimal point or comma.")
+    decimal: str | None = choice_option(
+        "--decimal", words=(".", ","), help="Decimal point or comma."
+    )
     encoding: str | None = option("--encoding", help="Such as latin-1; UTF-8 by default.")
     sheet: str | None = option("--sheet", help="Of an Excel workbook; the first by default.")
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnOptions:
     """What the columns of the table are."""
 
     target: tuple[str, ...] = option(
@@ -91,19 +98,19 @@ class Columns:
         help="The column to predict; several for several targets.",
         metavar="COLUMN",
     )
-    task: str | None = word(
+    task: str | None = choice_option(
         "--task",
         words=("regression", "classes", "counts"),
         help="What kind of target it is; by default told by its values.",
     )
-    drop: tuple[str, ...] = several(
+    drop: tuple[str, ...] = repeated_option(
         "--drop", help="Leave out columns, by name or pattern such as 'id*'.", metavar="COLUMN"
     )
     drop_text: bool = option("--drop-text", default=False, is_flag=True, help="Leave out text.")
-    keep: tuple[str, ...] = several(
+    keep: tuple[str, ...] = repeated_option(
         "--keep", help="Columns that stay alone, by name or pattern.", metavar="COLUMN"
     )
-    separate: tuple[str, ...] = several(
+    separate: tuple[str, ...] = repeated_option(
         "--separate",
         help="Columns that never join the others, as names or patterns with commas between.",
         metavar="COLUMNS",
@@ -128,10 +135,10 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Method:
+class MethodOptions:
     """How to group."""
 
-    method: str = word(
+    method: str = choice_option(
         "--method",
         words=("auto", "nonlin", "genlin", "lin", "mutual"),
         default="auto",
@@ -143,15 +150,15 @@ class Method:
     n_groups: int | None = option(
         "--groups", type=click.IntRange(1), help="How many groups there shall be."
     )
-    family: str | None = word(
+    family: str | None = choice_option(
         "--family",
         words=("gaussian", "bernoulli", "poisson", "gamma", "inverse_gaussian"),
         help="Of the target, for genlin.",
     )
-    search: str | None = word(
+    search: str | None = choice_option(
         "--search", words=("forward", "restart", "best"), help="restart by default."
     )
-    aggregation: str | None = word(
+    aggregation: str | None = choice_option(
         "--aggregation",
         words=("mean", "sum", "sum_of_squares", "norm", "max", "min", "median", "principal"),
         help="What becomes of a group; the mean by default.",
@@ -173,7 +180,7 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Splitting:
+class SplitOptions:
     """Which rows are held out."""
 
     test_last: bool = option(
@@ -195,7 +202,7 @@ class Splitting:
 
 
 @dataclass(frozen=True)
-class Quiet:
+class QuietOption:
     """How much is said."""
 
     quiet: bool = option("--quiet", "-q", default=False, is_flag=True, help="No bars.")
@@ -203,14 +210,14 @@ class Quiet:
 
 
 @dataclass(frozen=True)
-class Voice:
+class DisplayOptions:
     """How much is said, and to whom."""
 
     as_json: bool = option(
         "--json",
         default=False,
         is_flag=True,
-        callback=wants_json,
+        callback=remember_json,
         help="Answer in JSON, for machines.",
     )
     quiet: bool = option(

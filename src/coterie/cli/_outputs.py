@@ -10,21 +10,21 @@ from typing import Any
 from coterie._data.tables import KNOWN_SUFFIXES, write_table
 from coterie._persist.files import whole_files, write_whole
 from coterie._persist.models import save_with_summary
-from coterie.cli._apply import reduced
-from coterie.cli._errors import writing
-from coterie.cli._frames import beside
-from coterie.cli._options import Columns, Source
-from coterie.cli._roles import Chosen
+from coterie.cli._apply import reduce_table
+from coterie.cli._errors import guard_writing
+from coterie.cli._frames import select_columns
+from coterie.cli._options import ColumnOptions, TableOptions
+from coterie.cli._roles import PreparedTable
 from coterie.report.inspection import Summary, report_html
 
-SUFFIXES = {".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson", ".json", ".xlsx"}
+OUTPUT_SUFFIXES = {".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson", ".json", ".xlsx"}
 
 
 @contextmanager
-def made(folder: Path) -> Iterator[None]:
+def output_folder(folder: Path) -> Iterator[None]:
     """A folder to write to, made before the work and gone again if that fails."""
     is_new = not folder.exists()
-    with writing():
+    with guard_writing():
         folder.mkdir(parents=True, exist_ok=True)
     try:
         yield
@@ -34,7 +34,7 @@ def made(folder: Path) -> Iterator[None]:
         raise
 
 
-def stem(data: str) -> str:
+def base_name(data: str) -> str:
     """The name of a file without what tells its kind."""
     path = Path("stdin" if data == "-" else data)
     while path.suffix.lower() in KNOWN_SUFFIXES and path.stem:
@@ -42,14 +42,19 @@ def stem(data: str) -> str:
     return path.name
 
 
-def suffix_for(source: Source) -> str:
+def output_suffix(source: TableOptions) -> str:
     """The kind of file to write: the kind that was read, and CSV for what is packed or piped."""
     suffix = Path(source.data).suffix.lower()
-    return suffix if suffix in SUFFIXES else ".csv"
+    return suffix if suffix in OUTPUT_SUFFIXES else ".csv"
 
 
-def written(
-    folder: Path, suffix: str, reducer: Any, summary: Summary, data: Chosen, columns: Columns
+def write_outputs(
+    folder: Path,
+    suffix: str,
+    reducer: Any,
+    summary: Summary,
+    data: PreparedTable,
+    columns: ColumnOptions,
 ) -> dict[str, Path]:
     """Write the model, the reduced table and the report: all three, or none."""
     files = {
@@ -57,9 +62,9 @@ def written(
         "reduced": folder / f"reduced{suffix}",
         "report": folder / "report.html",
     }
-    others = beside(data.frame, [*columns.target, *filter(None, [columns.time])])
-    table = reduced(reducer, data.X, others)
-    with writing(), whole_files() as opener:
+    carried = select_columns(data.frame, [*columns.target, *filter(None, [columns.time])])
+    table = reduce_table(reducer, data.X, carried)
+    with guard_writing(), whole_files() as opener:
         save_with_summary(reducer, summary, files["model"], opener)
         write_table(table, files["reduced"], opener=opener)
         write_whole(files["report"], report_html(summary), opener)

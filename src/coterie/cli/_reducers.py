@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from coterie._data.name_coordinates import axis_in, plane_in
+from coterie._data.name_coordinates import axis_from_names, plane_from_names
 from coterie._data.neighbours import coordinates_to_graph
 from coterie._data.tables import TableError
-from coterie.cli._options import Columns, Method
-from coterie.cli._roles import Chosen, matching
+from coterie.cli._options import ColumnOptions, MethodOptions
+from coterie.cli._roles import PreparedTable, match_names
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.report.studies import FAMILY_OF, reducer_for
 
 METHODS = {"nonlin": NonLinCFA, "genlin": GenLinCFA, "lin": LinCFA, "mutual": MutualCFA}
 
 
-def reducer_of(method: Method, columns: Columns, chosen: Chosen) -> Any:
+def build_reducer(method: MethodOptions, columns: ColumnOptions, data: PreparedTable) -> Any:
     """The reducer that the options ask for."""
-    parameters = _parameters(method, columns, chosen)
-    task = chosen.task.name
+    parameters = _parameters(method, columns, data)
+    task = data.task.name
     if method.method == "auto" and method.family is None:
         reducer = reducer_for(task)
     else:
@@ -34,37 +34,41 @@ def reducer_of(method: Method, columns: Columns, chosen: Chosen) -> Any:
         )
     for name in parameters:
         if name not in known:
-            raise TableError(f"{_flag(name)} is no option of {type(reducer).__name__}.")
+            raise TableError(
+                f"{_flag_of_parameter(name)} is no option of {type(reducer).__name__}."
+            )
     return reducer.set_params(**parameters)
 
 
-def _flag(name: str) -> str:
+def _flag_of_parameter(name: str) -> str:
     return {"n_groups": "--groups", "connectivity": "--neighbours", "missing": "A gap"}.get(
         name, f"--{name.replace('_', '-')}"
     )
 
 
-def _parameters(method: Method, columns: Columns, chosen: Chosen) -> dict[str, Any]:
+def _parameters(
+    method: MethodOptions, columns: ColumnOptions, data: PreparedTable
+) -> dict[str, Any]:
     """The parameters that differ from the defaults."""
-    names = chosen.X.columns
+    names = data.X.columns
     given = {
-        "tolerance": _tolerance(method.tolerance),
+        "tolerance": _parse_tolerance(method.tolerance),
         "n_groups": method.n_groups,
         "search": method.search,
         "aggregation": method.aggregation,
         "max_group_size": method.max_group_size,
         "signs": method.signs or None,
         "scale": method.scale or None,
-        "connectivity": _neighbours(method.neighbours, names),
-        "keep": matching(columns.keep, names, "--keep") or None,
-        "separate": _separate(columns, names),
-        "missing": "pairwise" if chosen.gaps else None,
+        "connectivity": _neighbour_graph(method.neighbours, names),
+        "keep": match_names(columns.keep, names, "--keep") or None,
+        "separate": _parse_separate(columns, names),
+        "missing": "pairwise" if data.n_missing else None,
         "family": None if method.method in ("auto", "genlin") else method.family,
     }
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _tolerance(text: str | None) -> Any:
+def _parse_tolerance(text: str | None) -> Any:
     if text is None or text in ("auto", "aic", "bic", "ric"):
         return text
     try:
@@ -75,20 +79,20 @@ def _tolerance(text: str | None) -> Any:
         ) from None
 
 
-def _separate(columns: Columns, names: list[str]) -> list[list[str]] | None:
+def _parse_separate(columns: ColumnOptions, names: list[str]) -> list[list[str]] | None:
     """Lists of features that do not mix: each that is given, and all that are in none."""
     words = [[word.strip() for word in text.split(",")] for text in columns.separate]
-    lists = [matching(each, names, "--separate") for each in words]
-    told = {name for each in lists for name in each} | {*matching(columns.keep, names, "--keep")}
-    others = [name for name in names if name not in told]
+    lists = [match_names(each, names, "--separate") for each in words]
+    used = {name for each in lists for name in each} | {*match_names(columns.keep, names, "--keep")}
+    others = [name for name in names if name not in used]
     return [*lists, others] if lists and others else lists or None
 
 
-def _neighbours(distance: float | None, names: list[str]) -> Any:
+def _neighbour_graph(distance: float | None, names: list[str]) -> Any:
     """The graph of features that lie near each other, by their names."""
     if distance is None:
         return None
-    plane, axis = plane_in(names), axis_in(names)
+    plane, axis = plane_from_names(names), axis_from_names(names)
     if plane is not None:
         return coordinates_to_graph(np.column_stack([plane.across, plane.up]), distance)
     if axis is not None:

@@ -5,25 +5,25 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from coterie.cli._console import console, row, say, table
-from coterie.cli._options import Columns
-from coterie.cli._roles import Chosen
+from coterie.cli._console import add_table_row, console, empty_table, print_line
+from coterie.cli._options import ColumnOptions
+from coterie.cli._roles import PreparedTable
 from coterie.report.inspection import (
     Group,
     PathSummary,
     Score,
     Summary,
-    answer,
-    counted,
+    pluralise,
+    result_sentence,
     scores_sentence,
 )
 from coterie.report.studies import Comparison
 
 # More groups than this fill the screen.
-MOST_GROUPS = 25
+MAX_PRINTED_GROUPS = 25
 
 
-def about_target(data: Chosen, columns: Columns) -> str:
+def target_message(data: PreparedTable, columns: ColumnOptions) -> str:
     """What the target is taken for."""
     names = ", ".join(columns.target)
     if columns.task is not None:
@@ -31,69 +31,74 @@ def about_target(data: Chosen, columns: Columns) -> str:
     return f"Target {names}: {data.task.name} ({data.task.reason}; --task to say otherwise)."
 
 
-def about_gaps(data: Chosen) -> list[str]:
+def missing_values_notes(data: PreparedTable) -> list[str]:
     """What becomes of gaps, if there are any."""
-    if not data.gaps:
+    if not data.n_missing:
         return []
-    told = (
-        f"Features lack {counted(data.gaps, 'value')}: each question is asked of the rows that "
-        "have both, and in an aggregate a member without a value differs from its mean as the "
+    note = (
+        f"Features lack {pluralise(data.n_missing, 'value')}: each question is asked of the rows "
+        "that have both, and in an aggregate a member without a value differs from its mean as the "
         "others do."
     )
-    return [told]
+    return [note]
 
 
 def headline(summary: Summary) -> str:
     """The answer first, in the words of the report."""
-    return " ".join(filter(None, [answer(summary), scores_sentence(summary)]))
+    return " ".join(filter(None, [result_sentence(summary), scores_sentence(summary)]))
 
 
-def show_summary(summary: Summary, *, every: bool = False) -> None:
+def print_summary(summary: Summary, *, show_all: bool = False) -> None:
     """The answer, the scores and the groups, for people."""
-    say(headline(summary))
+    print_line(headline(summary))
     screen = console()
-    screen.print(_groups(summary, every))
-    if len(summary.groups) > MOST_GROUPS and not every:
-        left = len(summary.groups) - MOST_GROUPS
-        say(f"... and {left:,} smaller ones: coterie inspect MODEL --all.")
-    for note in [*summary.notes, *_remarks(summary.scores)]:
-        say(f"Note: {note}")
+    screen.print(_printable_groups(summary, show_all))
+    if len(summary.groups) > MAX_PRINTED_GROUPS and not show_all:
+        n_left = len(summary.groups) - MAX_PRINTED_GROUPS
+        print_line(f"... and {n_left:,} smaller ones: coterie inspect MODEL --all.")
+    for note in [*summary.notes, *_score_notes(summary.scores)]:
+        print_line(f"Note: {note}")
 
 
-def _remarks(scores: list[Score]) -> list[str]:
+def _score_notes(scores: list[Score]) -> list[str]:
     return [f"{score.name}: {score.note}." for score in scores if score.note]
 
 
-def _groups(summary: Summary, every: bool) -> Any:
+def _printable_groups(summary: Summary, show_all: bool) -> Any:
     """A table of the groups, the largest first."""
     has_weights = any(group.effects for group in summary.groups) and len(summary.outputs) == 1
     has_stability = any(group.stability is not None for group in summary.groups)
     numbers = ["members", "alike", "price"]
     numbers += ["effect"] * has_weights + ["stable"] * has_stability
-    made = table(("group", "left"), *((name, "right") for name in numbers))
+    table = empty_table(("group", "left"), *((name, "right") for name in numbers))
     order = sorted(range(len(summary.groups)), key=lambda g: -len(summary.groups[g].members))
-    for number in order if every else order[:MOST_GROUPS]:
+    for number in order if show_all else order[:MAX_PRINTED_GROUPS]:
         group = summary.groups[number]
-        cells = [group.name, f"{len(group.members):,}", _number(group.likeness), _paid(group)]
-        cells += [_number(group.effects[0] if group.effects else None)] * has_weights
-        cells += [_number(group.stability)] * has_stability
-        row(made, *cells)
-    return made
+        cells = [
+            group.name,
+            f"{len(group.members):,}",
+            _format_number(group.likeness),
+            _highest_price_text(group),
+        ]
+        cells += [_format_number(group.effects[0] if group.effects else None)] * has_weights
+        cells += [_format_number(group.stability)] * has_stability
+        add_table_row(table, *cells)
+    return table
 
 
-def _paid(group: Group) -> str:
+def _highest_price_text(group: Group) -> str:
     """The highest price that was paid."""
-    return _number(max((merge.price for merge in group.merges), default=None))
+    return _format_number(max((merge.price for merge in group.merges), default=None))
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "" if value is None else f"{value:.3g}"
 
 
-def show_path(path: PathSummary, metric: str) -> None:
+def print_path(path: PathSummary, metric: str) -> None:
     """The path as a table."""
-    say(f"What each tolerance leads to, with {metric} on held-out folds:")
-    made = table(
+    print_line(f"What each tolerance leads to, with {metric} on held-out folds:")
+    table = empty_table(
         ("tolerance", "right"),
         ("groups", "right"),
         (metric, "right"),
@@ -102,8 +107,8 @@ def show_path(path: PathSummary, metric: str) -> None:
     )
     for step, tolerance in enumerate(path.tolerances):
         marks = ["best"] * (step == path.best) + ["simplest"] * (step == path.simplest)
-        row(
-            made,
+        add_table_row(
+            table,
             f"{tolerance:.3g}",
             f"{path.n_groups[step]:,}",
             f"{path.cv_scores[step]:.4f}",
@@ -111,7 +116,7 @@ def show_path(path: PathSummary, metric: str) -> None:
             ", ".join(marks),
             bold=bool(marks),
         )
-    console().print(made)
+    console().print(table)
 
 
 def path_columns(path: PathSummary) -> dict[str, list[Any]]:
@@ -125,32 +130,32 @@ def path_columns(path: PathSummary) -> dict[str, list[Any]]:
     }
 
 
-def show_comparison(found: Comparison) -> None:
+def print_comparison(comparison: Comparison) -> None:
     """Everyone's score, and how far ours is from it."""
-    say(f"{found.metric} on held-out folds; all learned from the same rows:")
-    made = table(
+    print_line(f"{comparison.metric} on held-out folds; all learned from the same rows:")
+    table = empty_table(
         ("columns by", "left"),
         ("columns", "right"),
-        (found.metric, "right"),
+        (comparison.metric, "right"),
         ("std. error", "right"),
         ("coterie is", "left"),
     )
-    for score in found.scores:
+    for score in comparison.scores:
         numbers = f"{score.n_columns:.1f}", f"{score.score:.4f}", f"{score.std_error:.4f}"
-        is_ours = score is found.scores[0]
-        row(
-            made,
+        is_ours = score is comparison.scores[0]
+        add_table_row(
+            table,
             score.name,
             *numbers,
-            "" if is_ours else _beside(*found.beside(score.name)),
+            "" if is_ours else _difference_text(*comparison.beside(score.name)),
             bold=is_ours,
         )
-    console().print(made)
-    for remark in _remarks(found.scores):
-        say(f"Note: {remark}")
+    console().print(table)
+    for remark in _score_notes(comparison.scores):
+        print_line(f"Note: {remark}")
 
 
-def _beside(gain: float, error: float) -> str:
+def _difference_text(gain: float, error: float) -> str:
     """How much better or worse, and whether that is more than chance would do."""
     if not (math.isfinite(gain) and math.isfinite(error)):
         return ""

@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._core.values import FloatArray
-from coterie._data.tables import TableError, near, numbers_of, read_table
-from coterie.cli._frames import named
-from coterie.cli._options import Columns, Source
-from coterie.report.inspection import counted
-from coterie.report.studies import Task, task_of
+from coterie._data.tables import TableError, closest_name, columns_to_floats, read_table
+from coterie.cli._frames import frame_from_array
+from coterie.cli._options import ColumnOptions, TableOptions
+from coterie.report.inspection import pluralise
+from coterie.report.studies import Task, infer_task
 
 if TYPE_CHECKING:
     import polars
 
 
 @dataclass(frozen=True)
-class Chosen:
+class PreparedTable:
     """What a table was said to hold.
 
     Parameters
@@ -34,7 +34,7 @@ class Chosen:
     y : ndarray of shape (n_rows,) or (n_rows, n_targets)
     weights : ndarray of shape (n_rows,) or None
     task : Task
-    gaps : int
+    n_missing : int
         How many values the features lack.
     notes : list of str
         What was done to the rows and columns.
@@ -45,41 +45,43 @@ class Chosen:
     y: NDArray[Any]
     weights: FloatArray | None
     task: Task
-    gaps: int
+    n_missing: int
     notes: list[str]
 
 
-def chosen(source: Source, columns: Columns) -> Chosen:
+def prepare_table(source: TableOptions, columns: ColumnOptions) -> PreparedTable:
     """Read a table, and tell its columns apart."""
-    frame = read(source)
+    frame = read_source(source)
     roles = [*columns.target, *filter(None, [columns.weights, columns.time])]
     for name in roles:
         check_column(frame, name, source.data)
     if len({*roles}) < len(roles):
         raise TableError("A column cannot be target, weight and time at once, or target twice.")
-    frame, notes = _rows(frame, columns)
-    names, more = _features(frame, columns)
+    frame, notes = _select_rows(frame, columns)
+    names, more = _select_features(frame, columns)
     notes += more
-    values = numbers_of(frame, names, what="feature")
-    y = _targets(frame, columns)
-    weights = _weights(frame, columns)
-    task = task_of(y) if columns.task is None else Task(columns.task, "as told")  # type: ignore[arg-type]
+    values = columns_to_floats(frame, names, what="feature")
+    y = _target_values(frame, columns)
+    weights = _weight_values(frame, columns)
+    task = infer_task(y) if columns.task is None else Task(columns.task, "as told")  # type: ignore[arg-type]
     _check_task(task.name, y, columns)
     if task.name == "classes" and len(columns.target) > 1:
         raise TableError("Several targets must be numbers: give one --target for classes.")
-    return Chosen(frame, named(values, names), y, weights, task, int(np.isnan(values).sum()), notes)
+    return PreparedTable(
+        frame, frame_from_array(values, names), y, weights, task, int(np.isnan(values).sum()), notes
+    )
 
 
-def _column(frame: polars.DataFrame, name: str) -> polars.Series:
+def _unnamed_column(frame: polars.DataFrame, name: str) -> polars.Series:
     """A column without its name, which polars may take for a pattern."""
     return frame.get_column(name).alias("column")
 
 
-def _weights(frame: polars.DataFrame, columns: Columns) -> FloatArray | None:
+def _weight_values(frame: polars.DataFrame, columns: ColumnOptions) -> FloatArray | None:
     """How often each row counts."""
     if columns.weights is None:
         return None
-    weights = numbers_of(frame, [columns.weights], what="weight").ravel()
+    weights = columns_to_floats(frame, [columns.weights], what="weight").ravel()
     bad = np.flatnonzero(~(weights >= 0))
     if len(bad):
         raise TableError(
@@ -89,9 +91,9 @@ def _weights(frame: polars.DataFrame, columns: Columns) -> FloatArray | None:
     return weights
 
 
-def _check_task(task: str, y: NDArray[Any], columns: Columns) -> None:
+def _check_task(task: str, y: NDArray[Any], columns: ColumnOptions) -> None:
     """Raise where the target does not hold what the task asks for."""
-    name = _listed(columns.target)
+    name = _join_names(columns.target)
     if task != "classes" and y.dtype.kind not in "iufb":
         raise TableError(f"Target {name} is text: use --task classes, or make numbers of it.")
     if task == "counts":
@@ -100,7 +102,7 @@ def _check_task(task: str, y: NDArray[Any], columns: Columns) -> None:
             raise TableError(f"Target {name} is no count in row {bad[0] + 1}: got {y[bad[0]]:g}.")
 
 
-def read(source: Source) -> polars.DataFrame:
+def read_source(source: TableOptions) -> polars.DataFrame:
     """The table."""
     return read_table(
         source.data,
@@ -116,43 +118,45 @@ def check_column(frame: polars.DataFrame, name: str, where: str) -> None:
     """Raise where there is no such column, and name the nearest one."""
     if name in frame.columns:
         return
-    alike = near(name, frame.columns)
-    advice = f"Did you mean {alike!r}?" if alike else f"It has {_listed(frame.columns)}."
+    similar = closest_name(name, frame.columns)
+    advice = f"Did you mean {similar!r}?" if similar else f"It has {_join_names(frame.columns)}."
     raise TableError(f"{where} has no column {name!r}. {advice}")
 
 
-def _listed(names: Sequence[str], most: int = 6) -> str:
+def _join_names(names: Sequence[str], most: int = 6) -> str:
     shown = ", ".join(map(repr, names[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def _rows(frame: polars.DataFrame, columns: Columns) -> tuple[polars.DataFrame, list[str]]:
+def _select_rows(
+    frame: polars.DataFrame, columns: ColumnOptions
+) -> tuple[polars.DataFrame, list[str]]:
     """Rows that have a target, in order of time if that is known."""
-    targets = [_column(frame, name) for name in columns.target]
-    missing = np.any([_is_missing(target) for target in targets], axis=0)
+    targets = [_unnamed_column(frame, name) for name in columns.target]
+    missing = np.any([_missing_mask(target) for target in targets], axis=0)
     notes = []
     if missing.any() and not columns.skip_gaps:
         raise TableError(
-            f"Target {_listed(columns.target)} lacks {counted(int(missing.sum()), 'value')}, the "
-            f"first in row {int(missing.argmax()) + 1}: fill in, or leave such rows out with "
-            "--skip-gaps."
+            f"Target {_join_names(columns.target)} lacks "
+            f"{pluralise(int(missing.sum()), 'value')}, the first in row "
+            f"{int(missing.argmax()) + 1}: fill in, or leave such rows out with --skip-gaps."
         )
     if missing.any():
-        notes.append(f"Left out: {counted(int(missing.sum()), 'row')} without a target.")
+        notes.append(f"Left out: {pluralise(int(missing.sum()), 'row')} without a target.")
         frame = frame[np.flatnonzero(~missing)]
     if frame.height < 4:
         raise TableError(f"{_there_are(frame.height, 'row')} with a target; 4 or more are needed.")
     if columns.time is not None:
-        frame = frame[_order(_column(frame, columns.time), columns.time)]
+        frame = frame[_time_order(_unnamed_column(frame, columns.time), columns.time)]
         notes.append(f"Rows are in the order of {columns.time!r}.")
     return frame, notes
 
 
 def _there_are(number: int, noun: str) -> str:
-    return f"There {'is' if number == 1 else 'are'} {counted(number, noun)}"
+    return f"There {'is' if number == 1 else 'are'} {pluralise(number, noun)}"
 
 
-def _is_missing(column: polars.Series) -> NDArray[np.bool_]:
+def _missing_mask(column: polars.Series) -> NDArray[np.bool_]:
     """Where there is no value; NaN is none."""
     missing = column.is_null()
     if column.dtype.is_float():
@@ -160,7 +164,7 @@ def _is_missing(column: polars.Series) -> NDArray[np.bool_]:
     return missing.to_numpy()
 
 
-def _order(time: polars.Series, name: str) -> NDArray[np.intp]:
+def _time_order(time: polars.Series, name: str) -> NDArray[np.intp]:
     """The order of rows in time, by numbers, dates, or text such as 2020-01-31."""
     import polars
 
@@ -172,90 +176,94 @@ def _order(time: polars.Series, name: str) -> NDArray[np.intp]:
                 f"Column {name!r} is text, and no dates such as 2020-01-31 that rows could be "
                 "ordered by: write it so, or as numbers."
             ) from None
-    if _is_missing(time).any():
+    if _missing_mask(time).any():
         raise TableError(f"Column {name!r} has gaps, so rows cannot be ordered by it.")
     return np.argsort(time.to_numpy(), kind="stable")
 
 
-def _features(frame: polars.DataFrame, columns: Columns) -> tuple[list[str], list[str]]:
+def _select_features(
+    frame: polars.DataFrame, columns: ColumnOptions
+) -> tuple[list[str], list[str]]:
     """The features, and what was left out."""
     apart = {*columns.target, columns.weights, columns.time}
     names = [name for name in frame.columns if name not in apart]
-    names = _without(names, matching(columns.drop, names, "--drop"))
+    names = _exclude_names(names, match_names(columns.drop, names, "--drop"))
     notes = []
-    for is_out, note in _no_features(columns):
-        out = [name for name in names if is_out(name, _column(frame, name))]
-        names = _without(names, out)
-        notes += [note.format(_listed(out))] if out else []
+    for is_out, note in _exclusion_rules(columns):
+        out = [name for name in names if is_out(name, _unnamed_column(frame, name))]
+        names = _exclude_names(names, out)
+        notes += [note.format(_join_names(out))] if out else []
     if len(names) < 2:
         raise TableError(
-            f"{_there_are(len(names), 'column')} to group besides {_listed(columns.target)}; "
+            f"{_there_are(len(names), 'column')} to group besides {_join_names(columns.target)}; "
             "2 or more are needed."
         )
     return names, notes
 
 
-def _without(names: list[str], out: Iterable[str]) -> list[str]:
+def _exclude_names(names: list[str], out: Iterable[str]) -> list[str]:
     left_out = {*out}
     return [name for name in names if name not in left_out]
 
 
-def _no_features(columns: Columns) -> list[tuple[Callable[[str, polars.Series], bool], str]]:
+def _exclusion_rules(
+    columns: ColumnOptions,
+) -> list[tuple[Callable[[str, polars.Series], bool], str]]:
     """Which columns are no features, and what is said of them."""
-    text = [(_is_text, "Left out, since they are text: {}.")]
+    text = [(_is_text_column, "Left out, since they are text: {}.")]
     return [
-        (_is_index, "Left out: the column without a name, which numbers the rows."),
+        (_is_row_number_column, "Left out: the column without a name, which numbers the rows."),
         *(text if columns.drop_text else []),
-        (_is_empty, "Left out, since they hold nothing: {}."),
+        (_is_empty_column, "Left out, since they hold nothing: {}."),
     ]
 
 
-def _is_index(name: str, column: polars.Series) -> bool:
+def _is_row_number_column(name: str, column: polars.Series) -> bool:
     """Whether a column is the number of the row, as pandas writes it without a name."""
     if not name.startswith("unnamed_") or not column.dtype.is_integer() or column.null_count():
         return False
     return bool((column.diff().drop_nulls() == 1).all())
 
 
-def _is_text(_: str, column: polars.Series) -> bool:
-    return not _is_number(column)
+def _is_text_column(_: str, column: polars.Series) -> bool:
+    return not _is_numeric_column(column)
 
 
-def _is_empty(_: str, column: polars.Series) -> bool:
+def _is_empty_column(_: str, column: polars.Series) -> bool:
     return column.null_count() == len(column)
 
 
-def _is_number(column: polars.Series) -> bool:
+def _is_numeric_column(column: polars.Series) -> bool:
     import polars
 
     return column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Null)
 
 
-def matching(patterns: Sequence[str], names: Sequence[str], flag: str) -> list[str]:
+def match_names(patterns: Sequence[str], names: Sequence[str], flag: str) -> list[str]:
     """The names that one of the patterns stands for; a name itself stands for itself alone."""
     known, found = {*names}, []
     for pattern in patterns:
-        these = [pattern] if pattern in known else [n for n in names if fnmatchcase(n, pattern)]
-        if not these:
-            alike = near(pattern, names)
-            advice = f" Did you mean {alike!r}?" if alike else ""
+        matches = [pattern] if pattern in known else [n for n in names if fnmatchcase(n, pattern)]
+        if not matches:
+            similar = closest_name(pattern, names)
+            advice = f" Did you mean {similar!r}?" if similar else ""
             raise TableError(f"{flag} {pattern!r} is no feature, and no pattern of any.{advice}")
-        found += these
+        found += matches
     return list(dict.fromkeys(found))
 
 
-def _targets(frame: polars.DataFrame, columns: Columns) -> NDArray[Any]:
+def _target_values(frame: polars.DataFrame, columns: ColumnOptions) -> NDArray[Any]:
     """The target, or several, as they are."""
     if len(columns.target) > 1:
-        return numbers_of(frame, list(columns.target), what="target")
+        return columns_to_floats(frame, list(columns.target), what="target")
     (name,) = columns.target
-    column = _column(frame, name)
+    column = _unnamed_column(frame, name)
     if column.dtype.is_temporal() or column.dtype.is_nested():
         raise TableError(f"Target {name!r} is {column.dtype}: make numbers or text of it.")
-    if not _is_number(column):
+    if not _is_numeric_column(column):
         return np.array(column.cast(str).to_list(), dtype=object)
     if column.dtype.is_decimal():
-        return numbers_of(frame, [name], what="target").ravel()
+        return columns_to_floats(frame, [name], what="target").ravel()
     values = column.to_numpy()
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         row = int(np.argmax(~np.isfinite(values))) + 1

@@ -12,13 +12,13 @@ from coterie._core.values import BoolArray, IntArray
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
-ALONE = "#c4c4c4"
-INK = "#333333"
-FAINT = "#9a9a9a"
+SINGLE_COLOUR = "#c4c4c4"
+DARK_COLOUR = "#333333"
+FAINT_COLOUR = "#9a9a9a"
 # Names longer than this lose their middle.
-LONGEST = 24
+MAX_LABEL_LENGTH = 24
 # Width of a letter of small text, space between names included, in inches.
-SMALL_LETTER = 0.09
+SMALL_LETTER_INCHES = 0.09
 
 
 def pyplot() -> Any:
@@ -40,22 +40,22 @@ def axes_for(ax: Any, width: float = 6.4, height: float = 4.0) -> Any:
     return ax
 
 
-def readable(name: object) -> str:
+def short_label(name: object) -> str:
     """A name as matplotlib shows it: short, and a dollar is a dollar and not mathematics."""
     text = " ".join(str(name).split())
-    if len(text) > LONGEST:
-        half = LONGEST // 2 - 1
+    if len(text) > MAX_LABEL_LENGTH:
+        half = MAX_LABEL_LENGTH // 2 - 1
         text = f"{text[:half]}…{text[-half:]}"
     return text.replace("$", r"\$")
 
 
-def fit_side_by_side(ax: Any, names: Sequence[str]) -> bool:
+def fit_horizontally(ax: Any, names: Sequence[str]) -> bool:
     """Whether small names have room below the axes without being turned."""
     inches = ax.bbox.width / ax.figure.dpi
-    return max(map(len, names)) * len(names) * SMALL_LETTER < inches
+    return max(map(len, names)) * len(names) * SMALL_LETTER_INCHES < inches
 
 
-def larger_than_one(labels: IntArray) -> BoolArray:
+def has_several_members(labels: IntArray) -> BoolArray:
     """Which groups have more than one member, of shape (n_groups,)."""
     return np.bincount(labels) > 1
 
@@ -75,7 +75,7 @@ def group_colours(labels: IntArray, neighbours: IntArray | None = None) -> list[
     A group gets a colour that none of its neighbours has, of those the least used. Groups with
     more neighbours than there are colours come first; only among these may colours meet.
     """
-    is_larger = larger_than_one(labels)
+    is_larger = has_several_members(labels)
     if neighbours is None:
         along = labels[is_larger[labels]]
         touching = np.column_stack([along[:-1], along[1:]])
@@ -87,11 +87,11 @@ def group_colours(labels: IntArray, neighbours: IntArray | None = None) -> list[
             beside[a].add(b)
             beside[b].add(a)
     larger = sorted(np.flatnonzero(is_larger).tolist(), key=lambda g: len(beside[g]) < len(PALETTE))
-    return _coloured(beside, larger)
+    return _assign_colours(beside, larger)
 
 
-def _coloured(beside: list[set[int]], order: list[int]) -> list[str]:
-    colours = [ALONE] * len(beside)
+def _assign_colours(beside: list[set[int]], order: list[int]) -> list[str]:
+    colours = [SINGLE_COLOUR] * len(beside)
     used: Counter[str] = Counter()
     for group in order:
         taken = Counter(colours[other] for other in beside[group])
@@ -100,19 +100,19 @@ def _coloured(beside: list[set[int]], order: list[int]) -> list[str]:
     return colours
 
 
-def told(n_groups: int, n_features: int, n_alone: int) -> str:
+def groups_title(n_groups: int, n_features: int, n_alone: int) -> str:
     """How many groups there are, as a title."""
     groups = "1 group" if n_groups == 1 else f"{n_groups:,} groups"
     alone = f", {n_alone:,} of them alone (grey)" if n_alone else ""
     return f"{n_features:,} features in {groups}{alone}"
 
 
-def title_of(labels: IntArray) -> str:
+def title_from_labels(labels: IntArray) -> str:
     """How many groups these are, as a title."""
-    is_larger = larger_than_one(labels)
-    return told(len(is_larger), len(labels), int((~is_larger).sum()))
+    is_larger = has_several_members(labels)
+    return groups_title(len(is_larger), len(labels), int((~is_larger).sum()))
 
 
-def unframed(ax: Any) -> None:
+def hide_frame(ax: Any) -> None:
     """Take away the frame but for its left and lower side."""
     ax.spines[["top", "right"]].set_visible(False)

@@ -9,17 +9,17 @@ import numpy as np
 
 from coterie._core.values import FloatArray, IntArray
 from coterie.plot._canvas import axes_for, pyplot
-from coterie.plot._heatmap import draw_heat, mark_groups, with_bar
-from coterie.plot._reducer import checked_reducer, columns_of, names_of
-from coterie.report.inspection import UnitColumns, correlations
+from coterie.plot._heatmap import add_colorbar, draw_heatmap, outline_groups
+from coterie.plot._reducer import checked_reducer, input_columns, signed_names
+from coterie.report.inspection import StandardisedColumns, block_correlations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # More rows than this cannot be told apart on a screen.
-MOST_ROWS = 400
+MAX_BLOCKS = 400
 # Where no correlation is below this, all would be of one colour.
-ALIKE = 0.5
+HIGH_CORRELATION = 0.5
 
 
 @dataclass(eq=False)
@@ -72,12 +72,14 @@ class CorrelationDisplay:
     def from_estimator(cls, reducer: Any, X: Any) -> Self:
         """The display of data like those of the fit; see ``plot_correlation``."""
         reducer = checked_reducer(reducer)
-        columns = columns_of(reducer, X)
+        columns = input_columns(reducer, X)
         if columns.shape[0] < 2:
             raise ValueError("X must have 2 rows or more to correlate features, got 1.")
-        standardised = UnitColumns.of(columns)
-        blocks, means = correlations(standardised, reducer.labels_, reducer.signs_, MOST_ROWS)
-        return cls(means, blocks, reducer.labels_, names_of(reducer))
+        standardised = StandardisedColumns.of(columns)
+        blocks, means = block_correlations(
+            standardised, reducer.labels_, reducer.signs_, MAX_BLOCKS
+        )
+        return cls(means, blocks, reducer.labels_, signed_names(reducer))
 
     def plot(self, ax: Axes | None = None, *, colorbar: bool = True) -> Self:
         """Draw.
@@ -92,20 +94,22 @@ class CorrelationDisplay:
         self.ax_ = axes_for(ax, 5.6, 4.8)
         self.figure_ = self.ax_.figure
         edges = np.cumsum([0, *map(len, self.blocks)])
-        self.mesh_ = draw_heat(self.ax_, self.correlation, edges, **_shades(self.correlation))
+        self.mesh_ = draw_heatmap(
+            self.ax_, self.correlation, edges, **_colour_scale(self.correlation)
+        )
         order = np.concatenate(self.blocks)
         names = None if self.names is None else [self.names[j] for j in order]
-        self.outlines_ = mark_groups(self.ax_, self.labels[order], names)
+        self.outlines_ = outline_groups(self.ax_, self.labels[order], names)
         blocks = f", {len(self.blocks)} blocks" if len(self.blocks) < len(order) else ""
         self.ax_.set_title(f"Correlation of {len(order):,} features{blocks}")
-        self.colorbar_ = with_bar(self.mesh_, self.ax_, "Correlation") if colorbar else None
+        self.colorbar_ = add_colorbar(self.mesh_, self.ax_, "Correlation") if colorbar else None
         return self
 
 
-def _shades(correlation: FloatArray) -> dict[str, Any]:
+def _colour_scale(correlation: FloatArray) -> dict[str, Any]:
     """Red and blue from -1 to 1, or one colour for what is above a half, as spectra are."""
     lowest = float(correlation.min())
-    if lowest < ALIKE:
+    if lowest < HIGH_CORRELATION:
         return {"cmap": "RdBu_r", "vmin": -1, "vmax": 1}
     # Of equal correlations, one end of the scale must still be below the other.
     return {"cmap": "viridis", "vmin": min(lowest, 0.999), "vmax": 1}

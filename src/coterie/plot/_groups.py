@@ -8,35 +8,35 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from coterie._core.values import FloatArray, IntArray, is_sparse
-from coterie._data.name_coordinates import axis_in
+from coterie._data.name_coordinates import axis_from_names
 from coterie.plot._canvas import (
-    ALONE,
-    INK,
+    DARK_COLOUR,
+    SINGLE_COLOUR,
     axes_for,
-    fit_side_by_side,
+    fit_horizontally,
     group_colours,
-    larger_than_one,
+    has_several_members,
+    hide_frame,
     pyplot,
-    readable,
-    title_of,
-    unframed,
+    short_label,
+    title_from_labels,
 )
 from coterie.plot._reducer import (
     checked_positions,
     checked_reducer,
-    columns_of,
-    names_of,
+    input_columns,
+    signed_names,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # So many features have room for their names.
-FEW = 40
+MAX_NAMED_FEATURES = 40
 # So many lanes have room for their numbers.
-FEW_LANES = 20
+MAX_NUMBERED_LANES = 20
 # The width of a digit, as a share of the axis.
-DIGIT = 0.011
+DIGIT_WIDTH = 0.011
 
 
 class Run(NamedTuple):
@@ -97,9 +97,9 @@ class GroupsDisplay:
     def from_estimator(cls, reducer: Any, X: Any = None, positions: Any = None) -> Self:
         """The display of the groups of a fitted reducer; see ``plot_groups``."""
         reducer = checked_reducer(reducer)
-        names, labels = names_of(reducer), reducer.labels_
-        places, axis = _places(reducer, positions, len(labels))
-        means = None if X is None else _means(columns_of(reducer, X))
+        names, labels = signed_names(reducer), reducer.labels_
+        places, axis = _feature_positions(reducer, positions, len(labels))
+        means = None if X is None else _column_means(input_columns(reducer, X))
         return cls(labels, names, places, means, axis)
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -110,7 +110,7 @@ class GroupsDisplay:
         ax : Axes, optional
             Without them, a new figure is made.
         """
-        n_lanes = larger_than_one(self.labels).sum() + 1
+        n_lanes = has_several_members(self.labels).sum() + 1
         height = np.clip(1.2 + 0.22 * n_lanes, 2.4, 5) if self.means is None else 3.6
         self.ax_ = axes_for(ax, 7.2, height)
         self.figure_ = self.ax_.figure
@@ -122,7 +122,7 @@ class GroupsDisplay:
             self._draw_bars(self.means)
         else:
             self._draw_spectrum(self.means, self.positions)
-        self.ax_.set_title(title_of(self.labels))
+        self.ax_.set_title(title_from_labels(self.labels))
         return self
 
     @property
@@ -149,27 +149,27 @@ class GroupsDisplay:
 
     def _draw_lanes(self) -> None:
         """A row for each group, and one for those alone."""
-        is_larger = larger_than_one(self.labels)
+        is_larger = has_several_members(self.labels)
         larger, runs = np.flatnonzero(is_larger), self._runs()
         lane_of = np.full(len(is_larger), len(larger))
         lane_of[larger] = np.arange(len(larger))
         boxes = [(run, lane_of[run.label] - 0.42, lane_of[run.label] + 0.42) for run in runs]
-        self.bands_ = self._banded(boxes, edgecolor="face", linewidth=0.4)
+        self.bands_ = self._draw_bands(boxes, edgecolor="face", linewidth=0.4)
         self.ax_.set_ylim(lane_of.max() + 0.7, -0.7)
         self._name_lanes(larger, has_alone=not is_larger.all())
         self._name_features(runs)
 
     def _name_lanes(self, larger: IntArray, *, has_alone: bool) -> None:
-        step = max(1, -(-len(larger) // FEW_LANES))
+        step = max(1, -(-len(larger) // MAX_NUMBERED_LANES))
         lanes = [*range(0, len(larger), step)]
         sizes = np.bincount(self.labels)
-        spoken = [f"{larger[lane]} ({sizes[larger[lane]]})" for lane in lanes]
+        texts = [f"{larger[lane]} ({sizes[larger[lane]]})" for lane in lanes]
         # The last number would stand on the word below it.
         if step > 1:
-            lanes, spoken = lanes[:-1], spoken[:-1]
+            lanes, texts = lanes[:-1], texts[:-1]
         if has_alone:
-            lanes, spoken = [*lanes, len(larger)], [*spoken, "alone"]
-        self.ax_.set_yticks(lanes, labels=spoken, fontsize="small")
+            lanes, texts = [*lanes, len(larger)], [*texts, "alone"]
+        self.ax_.set_yticks(lanes, labels=texts, fontsize="small")
         self.ax_.set_ylabel("Group (and its size)")
         self.ax_.spines[["top", "right", "left"]].set_visible(False)
         self.ax_.tick_params(axis="y", length=0)
@@ -178,13 +178,13 @@ class GroupsDisplay:
         """A bar for each feature, as high as its mean, under the number of its group."""
         colours = [self._colours[label] for label in self.labels]
         self.bands_ = self.ax_.bar(np.arange(len(means)), means, color=colours, width=0.8)
-        is_larger = larger_than_one(self.labels)
+        is_larger = has_several_members(self.labels)
         numbers = [str(label) if is_larger[label] else "" for label in self.labels]
-        self.ax_.bar_label(self.bands_, numbers, fontsize="small", color=INK, padding=2)
-        self.ax_.axhline(0, color=INK, linewidth=0.8)
+        self.ax_.bar_label(self.bands_, numbers, fontsize="small", color=DARK_COLOUR, padding=2)
+        self.ax_.axhline(0, color=DARK_COLOUR, linewidth=0.8)
         self.ax_.margins(y=0.12)
         self.ax_.set_ylabel("Mean")
-        unframed(self.ax_)
+        hide_frame(self.ax_)
         self._name_features(self._runs())
 
     def _draw_spectrum(self, means: FloatArray, positions: FloatArray) -> None:
@@ -192,17 +192,19 @@ class GroupsDisplay:
         runs = self._runs()
         upright = self.ax_.get_xaxis_transform()
         boxes = [(run, 0.0, 1.0) for run in runs]
-        self.bands_ = self._banded(boxes, transform=upright, alpha=0.55, linewidth=0)
+        self.bands_ = self._draw_bands(boxes, transform=upright, alpha=0.55, linewidth=0)
         order = self._order
         width = 1.5 if len(order) <= 1000 else 0.7
-        (self.line_,) = self.ax_.plot(positions[order], means[order], color=INK, linewidth=width)
+        (self.line_,) = self.ax_.plot(
+            positions[order], means[order], color=DARK_COLOUR, linewidth=width
+        )
         self._number_bands(runs, upright)
         self.ax_.set_ylabel("Mean")
         self.ax_.margins(y=0.12)
-        unframed(self.ax_)
+        hide_frame(self.ax_)
         self._name_features(runs)
 
-    def _banded(self, boxes: list[tuple[Run, float, float]], **style: Any) -> Any:
+    def _draw_bands(self, boxes: list[tuple[Run, float, float]], **style: Any) -> Any:
         from matplotlib.collections import PolyCollection
 
         corners = [
@@ -216,8 +218,8 @@ class GroupsDisplay:
     def _number_bands(self, runs: list[Run], transform: Any) -> None:
         whole = runs[-1].right - runs[0].left
         for run in runs:
-            room = DIGIT * (len(str(run.label)) + 0.5) * whole
-            if self._colours[run.label] != ALONE and run.right - run.left > room:
+            room = DIGIT_WIDTH * (len(str(run.label)) + 0.5) * whole
+            if self._colours[run.label] != SINGLE_COLOUR and run.right - run.left > room:
                 self.ax_.text(
                     (run.left + run.right) / 2,
                     0.985,
@@ -226,7 +228,7 @@ class GroupsDisplay:
                     ha="center",
                     va="top",
                     fontsize="small",
-                    color=INK,
+                    color=DARK_COLOUR,
                 )
 
     def _name_features(self, runs: list[Run]) -> None:
@@ -236,27 +238,29 @@ class GroupsDisplay:
         if self.positions is not None:
             self.ax_.set_xlabel(self.axis)
             return
-        names = [readable(name) for name in self.names]
+        names = [short_label(name) for name in self.names]
         slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-        style = {} if fit_side_by_side(self.ax_, names) else slanted
+        style = {} if fit_horizontally(self.ax_, names) else slanted
         self.ax_.set_xticks(range(len(names)), labels=names, fontsize="small", **style)
 
 
-def _places(reducer: Any, positions: Any, n_inputs: int) -> tuple[FloatArray | None, str]:
+def _feature_positions(
+    reducer: Any, positions: Any, n_inputs: int
+) -> tuple[FloatArray | None, str]:
     """Where the features lie, as given or as their names say, and what that is."""
     if positions is not None:
         return checked_positions(positions, n_inputs), "Position"
     names = [str(name) for name in reducer._input_names(n_inputs)]
-    axis = None if reducer._names_seen() is None else axis_in(names, fewest=2)
+    axis = None if reducer._names_seen() is None else axis_from_names(names, min_names=2)
     # Few features have room for their names, unless these are nothing but numbers.
-    if n_inputs <= FEW and (axis is None or axis.name):
+    if n_inputs <= MAX_NAMED_FEATURES and (axis is None or axis.name):
         return None, "Feature"
     if axis is None:
         return np.arange(n_inputs, dtype=np.float64), "Feature"
     return axis.positions, axis.name or "Feature"
 
 
-def _means(columns: Any) -> FloatArray:
+def _column_means(columns: Any) -> FloatArray:
     """The mean of each column over the rows that have a value."""
     if is_sparse(columns):
         return np.asarray(columns.mean(axis=0)).ravel()

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from coterie._core.values import FloatArray, IntArray
-from coterie.plot._canvas import INK, readable
+from coterie.plot._canvas import DARK_COLOUR, short_label
 
 # So many features have room for their names on both sides.
-FEW = 30
+MAX_NAMED_ROWS = 30
 # A group with this share of the features has room for its number.
-WIDE = 0.025
+MIN_NUMBERED_ROWS_SHARE = 0.025
 # More outlines than this would hide what they enclose.
-MOST_OUTLINES = 150
+MAX_OUTLINES = 150
 
 
-def draw_heat(ax: Any, values: FloatArray, edges: FloatArray, **style: Any) -> Any:
+def draw_heatmap(ax: Any, values: FloatArray, edges: FloatArray, **style: Any) -> Any:
     """Draw a matrix, the first row on top, its cells between some edges."""
     mesh = ax.pcolormesh(edges, edges, values, rasterized=True, **style)
     ax.set_aspect("equal")
@@ -28,7 +28,7 @@ def draw_heat(ax: Any, values: FloatArray, edges: FloatArray, **style: Any) -> A
     return mesh
 
 
-def mark_groups(ax: Any, labels: IntArray, names: Sequence[str] | None) -> Any:
+def outline_groups(ax: Any, labels: IntArray, names: Sequence[str] | None) -> Any:
     """Outline the groups of more than one on the diagonal, and name what there is room for.
 
     Parameters
@@ -40,35 +40,35 @@ def mark_groups(ax: Any, labels: IntArray, names: Sequence[str] | None) -> Any:
     """
     starts = np.flatnonzero(np.append(True, labels[1:] != labels[:-1]))
     sizes = np.diff(np.append(starts, len(labels)))
-    outlines = _outlined(ax, starts[sizes > 1], sizes[sizes > 1])
-    if names is not None and len(labels) <= FEW:
-        spoken = [readable(name) for name in names]
+    outlines = _draw_outlines(ax, starts[sizes > 1], sizes[sizes > 1])
+    if names is not None and len(labels) <= MAX_NAMED_ROWS:
+        texts = [short_label(name) for name in names]
         middles = np.arange(len(labels)) + 0.5
-        ax.set_xticks(middles, labels=spoken, fontsize="small", rotation=90)
+        ax.set_xticks(middles, labels=texts, fontsize="small", rotation=90)
     else:
-        wide = sizes > max(1, WIDE * len(labels))
+        wide = sizes > max(1, MIN_NUMBERED_ROWS_SHARE * len(labels))
         middles = (starts + sizes / 2)[wide]
-        spoken = [str(label) for label in labels[starts[wide]]]
-        ax.set_xticks(middles, labels=spoken, fontsize="small")
+        texts = [str(label) for label in labels[starts[wide]]]
+        ax.set_xticks(middles, labels=texts, fontsize="small")
         ax.set(xlabel="Group", ylabel="Group")
-    ax.set_yticks(middles, labels=spoken, fontsize="small")
+    ax.set_yticks(middles, labels=texts, fontsize="small")
     return outlines
 
 
-def _outlined(ax: Any, starts: IntArray, sizes: IntArray) -> Any:
+def _draw_outlines(ax: Any, starts: IntArray, sizes: IntArray) -> Any:
     from matplotlib.collections import PolyCollection
 
-    if len(starts) > MOST_OUTLINES:
+    if len(starts) > MAX_OUTLINES:
         starts, sizes = starts[:0], sizes[:0]
     squares = [
         [(a, a), (a + n, a), (a + n, a + n), (a, a + n)]
         for a, n in zip(starts.tolist(), sizes.tolist(), strict=True)
     ]
-    outlines = PolyCollection(squares, facecolors="none", edgecolors=INK, linewidths=0.9)
+    outlines = PolyCollection(squares, facecolors="none", edgecolors=DARK_COLOUR, linewidths=0.9)
     return ax.add_collection(outlines, autolim=False)
 
 
-def with_bar(mesh: Any, ax: Any, label: str) -> Any:
+def add_colorbar(mesh: Any, ax: Any, label: str) -> Any:
     """A bar that tells what the colours of a heat map mean."""
     bar = ax.figure.colorbar(mesh, ax=ax, label=label, shrink=0.85)
     bar.outline.set_visible(False)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from coterie._core.values import BoolArray, FloatArray, IntArray
-from coterie._data.name_coordinates import plane_in
+from coterie._data.name_coordinates import plane_from_names
 from coterie.plot._canvas import (
-    INK,
+    DARK_COLOUR,
     axes_for,
     group_colours,
-    larger_than_one,
+    has_several_members,
     pyplot,
-    title_of,
+    title_from_labels,
 )
 from coterie.plot._reducer import checked_reducer
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Cells of a grid, of which at least this share is there, are drawn as a grid.
-DENSE = 0.25
+MIN_GRID_SHARE = 0.25
 # A number this near the border, as a share of the map, can still be read.
-NEAR = 0.03
+BORDER_MARGIN = 0.03
 # More numbers than this hide what they stand on.
-MOST_NUMBERS = 30
+MAX_GROUP_NUMBERS = 30
 # More than this many signs can only be read on a very large screen.
-MOST_SIGNS = 600
+MAX_SIGN_MARKS = 600
 
 
 @dataclass(eq=False)
@@ -87,15 +87,15 @@ class MapDisplay:
             named = {"axes": (names[0], names[1])} if names else {}
             return cls(reducer.labels_, points, reducer.signs_, **named)
         if not hasattr(reducer, "as_field"):
-            return cls._of_names(reducer, variable)
-        labels = _one_variable(reducer.as_field(), variable)
-        signs = _one_variable(reducer._layout.field(reducer.signs_), variable)
-        return cls._of_field(labels, signs)
+            return cls._from_names(reducer, variable)
+        labels = _select_variable(reducer.as_field(), variable)
+        signs = _select_variable(reducer._layout.field(reducer.signs_), variable)
+        return cls._from_field(labels, signs)
 
     @classmethod
-    def _of_names(cls, reducer: Any, variable: str | None) -> Self:
+    def _from_names(cls, reducer: Any, variable: str | None) -> Self:
         """By the coordinates in the names of features, of one layer where there are several."""
-        plane = plane_in([str(name) for name in reducer._input_names(len(reducer.labels_))])
+        plane = plane_from_names([str(name) for name in reducer._input_names(len(reducer.labels_))])
         if plane is None:
             raise ValueError(
                 "coordinates must be given, since fit saw no xarray field and the names of "
@@ -108,14 +108,14 @@ class MapDisplay:
         return cls(reducer.labels_[own], points, reducer.signs_[own], axes)
 
     @classmethod
-    def _of_field(cls, labels: Any, signs: Any) -> Self:
+    def _from_field(cls, labels: Any, signs: Any) -> Self:
         if labels.ndim != 2:
             raise ValueError(
                 f"A map has 2 dimensions, and the field has {labels.ndim}: give coordinates, two "
                 "for each feature."
             )
         cells = np.argwhere(np.isfinite(labels.values))
-        along = [_numbers_along(labels, dim) for dim in labels.dims]
+        along = [_numeric_coordinates(labels, dim) for dim in labels.dims]
         points = np.column_stack([values[cells[:, k]] for k, values in enumerate(along)])
         flat = labels.values[tuple(cells.T)].astype(np.intp)
         up, across = (str(dim) for dim in labels.dims)
@@ -134,7 +134,10 @@ class MapDisplay:
         up, across = self.coordinates.T
         rows, row = np.unique(up, return_inverse=True)
         columns, column = np.unique(across, return_inverse=True)
-        is_grid = len(up) >= DENSE * len(rows) * len(columns) and min(len(rows), len(columns)) > 1
+        is_grid = (
+            len(up) >= MIN_GRID_SHARE * len(rows) * len(columns)
+            and min(len(rows), len(columns)) > 1
+        )
         if is_grid:
             self._draw_grid(rows, columns, row, column)
         else:
@@ -149,15 +152,15 @@ class MapDisplay:
         from matplotlib.colors import ListedColormap
 
         numbers = np.unique(self.labels, return_inverse=True)[1]
-        whole = np.full((len(rows), len(columns)), np.nan)
-        whole[row, column] = numbers
-        at = np.full(whole.shape, -1)
-        at[row, column] = np.arange(len(row))
-        colours = group_colours(numbers, _touching(at))
+        values = np.full((len(rows), len(columns)), np.nan)
+        values[row, column] = numbers
+        features = np.full(values.shape, -1)
+        features[row, column] = np.arange(len(row))
+        colours = group_colours(numbers, _adjacent_pairs(features))
         self.cells_ = self.ax_.pcolormesh(
             columns,
             rows,
-            whole,
+            values,
             cmap=ListedColormap(colours),
             vmin=-0.5,
             vmax=len(colours) - 0.5,
@@ -185,20 +188,20 @@ class MapDisplay:
         """A minus on each feature that joined with one."""
         if self.signs is None:
             return
-        turned = self.coordinates[self.signs < 0]
-        if 0 < len(turned) <= MOST_SIGNS:
+        negative = self.coordinates[self.signs < 0]
+        if 0 < len(negative) <= MAX_SIGN_MARKS:
             self.ax_.scatter(
-                turned[:, 1], turned[:, 0], marker="_", s=18, color="white", linewidths=1.2
+                negative[:, 1], negative[:, 0], marker="_", s=18, color="white", linewidths=1.2
             )
 
     def _number_groups(self) -> None:
         """The number of each larger group, on the member that lies deepest in it."""
-        larger = np.flatnonzero(larger_than_one(self.labels))
+        larger = np.flatnonzero(has_several_members(self.labels))
         scale = np.ptp(self.coordinates, axis=0)
         scaled = self.coordinates / np.where(scale > 0, scale, 1.0)
         is_grid = hasattr(self.cells_, "get_coordinates")
-        for label in larger if len(larger) <= MOST_NUMBERS else ():
-            up, across = self.coordinates[_deepest(scaled, self.labels == label)]
+        for label in larger if len(larger) <= MAX_GROUP_NUMBERS else ():
+            up, across = self.coordinates[_innermost_member(scaled, self.labels == label)]
             self.ax_.annotate(
                 str(label),
                 (across, up),
@@ -208,12 +211,12 @@ class MapDisplay:
                 ha="center",
                 va="center",
                 fontsize="small",
-                color=INK,
+                color=DARK_COLOUR,
                 bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.2},
             )
 
 
-def _deepest(points: FloatArray, is_member: BoolArray) -> int:
+def _innermost_member(points: FloatArray, is_member: BoolArray) -> int:
     """The member farthest from others and from the border; of equals, the nearest to the middle."""
     from scipy.spatial import KDTree
 
@@ -222,25 +225,27 @@ def _deepest(points: FloatArray, is_member: BoolArray) -> int:
     depth = np.minimum(members - points.min(axis=0), points.max(axis=0) - members).min(axis=1)
     if not is_member.all():
         # A member on the border is still better than one beside others.
-        depth = np.minimum(depth + NEAR, np.asarray(KDTree(points[~is_member]).query(members)[0]))
+        depth = np.minimum(
+            depth + BORDER_MARGIN, np.asarray(KDTree(points[~is_member]).query(members)[0])
+        )
     return int(np.flatnonzero(is_member)[np.lexsort((away, -depth.round(9)))[0]])
 
 
-def _touching(at: IntArray) -> IntArray:
+def _adjacent_pairs(features: IntArray) -> IntArray:
     """Pairs of features that touch in a grid, corners included; -1 is where there is none."""
-    beside = [
-        (at[1:], at[:-1]),
-        (at[:, 1:], at[:, :-1]),
-        (at[1:, 1:], at[:-1, :-1]),
-        (at[1:, :-1], at[:-1, 1:]),
+    neighbours = [
+        (features[1:], features[:-1]),
+        (features[:, 1:], features[:, :-1]),
+        (features[1:, 1:], features[:-1, :-1]),
+        (features[1:, :-1], features[:-1, 1:]),
     ]
-    pairs = np.concatenate([np.column_stack([a.ravel(), b.ravel()]) for a, b in beside])
+    pairs = np.concatenate([np.column_stack([a.ravel(), b.ravel()]) for a, b in neighbours])
     return pairs[(pairs >= 0).all(axis=1)]
 
 
 def _title(labels: IntArray) -> str:
     """How many groups there are; of one variable of several, only some are."""
-    return title_of(np.unique(labels, return_inverse=True)[1])
+    return title_from_labels(np.unique(labels, return_inverse=True)[1])
 
 
 def _checked_points(coordinates: Any, n_inputs: int) -> FloatArray:
@@ -255,7 +260,7 @@ def _checked_points(coordinates: Any, n_inputs: int) -> FloatArray:
     return points
 
 
-def _one_variable(field: Any, variable: str | None) -> Any:
+def _select_variable(field: Any, variable: str | None) -> Any:
     """The only variable of a field, or the one that is named."""
     if not hasattr(field, "data_vars"):
         return field
@@ -273,7 +278,7 @@ def _checked_variable(variable: str | None, names: list[str]) -> str:
     return names[0] if variable is None else variable
 
 
-def _numbers_along(field: Any, dim: Any) -> FloatArray:
+def _numeric_coordinates(field: Any, dim: Any) -> FloatArray:
     """The coordinates along a dimension, or places where these are no numbers."""
     values = field[dim].values
     is_number = values.dtype.kind in "fiu" and np.isfinite(values).all()

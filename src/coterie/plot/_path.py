@@ -10,12 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._core.values import FloatArray
 from coterie._model_selection.tuning import TolerancePath, tolerance_path
-from coterie.plot._canvas import FAINT, INK, PALETTE, axes_for, pyplot, unframed
+from coterie.plot._canvas import DARK_COLOUR, FAINT_COLOUR, PALETTE, axes_for, hide_frame, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SCORE, GROUPS = PALETTE[0], PALETTE[5]
+SCORE_COLOUR, GROUPS_COLOUR = PALETTE[0], PALETTE[5]
 
 
 @dataclass(eq=False)
@@ -108,9 +108,9 @@ class PathDisplay:
         self.figure_ = self.ax_.figure
         self.groups_ax_ = self.ax_.twinx()
         order = np.argsort(self.path.tolerances, kind="stable")
-        scale = _Scale(self.path.tolerances)
-        self._draw_groups(scale.places[order], self.path.n_groups[order])
-        self._draw_scores(scale.places[order], order)
+        scale = _ToleranceScale(self.path.tolerances)
+        self._draw_groups(scale.positions[order], self.path.n_groups[order])
+        self._draw_scores(scale.positions[order], order)
         self._draw_marks(scale)
         scale.apply(self.ax_)
         self.ax_.set(
@@ -121,13 +121,13 @@ class PathDisplay:
         self.ax_.legend(fontsize="small", framealpha=0.85, edgecolor="none")
         return self
 
-    def _draw_groups(self, places: FloatArray, n_groups: Any) -> None:
+    def _draw_groups(self, positions: FloatArray, n_groups: Any) -> None:
         twin = self.groups_ax_
         (self.groups_line_,) = twin.plot(
-            places, n_groups, color=GROUPS, linewidth=1.2, linestyle="--", label="groups"
+            positions, n_groups, color=GROUPS_COLOUR, linewidth=1.2, linestyle="--", label="groups"
         )
-        twin.set_ylabel("Number of groups", color=GROUPS)
-        twin.tick_params(axis="y", colors=GROUPS)
+        twin.set_ylabel("Number of groups", color=GROUPS_COLOUR)
+        twin.tick_params(axis="y", colors=GROUPS_COLOUR)
         twin.set_ylim(0, 1.08 * n_groups.max())
         twin.yaxis.get_major_locator().set_params(integer=True)
         twin.spines["top"].set_visible(False)
@@ -135,55 +135,65 @@ class PathDisplay:
         self.ax_.set_zorder(twin.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
 
-    def _draw_scores(self, places: FloatArray, order: Any) -> None:
+    def _draw_scores(self, positions: FloatArray, order: Any) -> None:
         mean, error = self.path.cv_mean[order], self.path.cv_std_error[order]
         self.band_ = None
         if self.path.cv_scores.shape[1] > 1:
             self.band_ = self.ax_.fill_between(
-                places, mean - error, mean + error, color=SCORE, alpha=0.18, linewidth=0
+                positions, mean - error, mean + error, color=SCORE_COLOUR, alpha=0.18, linewidth=0
             )
         (self.score_line_,) = self.ax_.plot(
-            places, mean, color=SCORE, marker=".", label=self._spoken_of_scores()
+            positions, mean, color=SCORE_COLOUR, marker=".", label=self._score_label()
         )
         (self.train_line_,) = self.ax_.plot(
-            places, self.path.train_scores[order], color=FAINT, linewidth=1, label="training rows"
+            positions,
+            self.path.train_scores[order],
+            color=FAINT_COLOUR,
+            linewidth=1,
+            label="training rows",
         )
-        self.ax_.plot([], [], color=GROUPS, linestyle="--", linewidth=1.2, label="number of groups")
-        unframed(self.ax_)
+        self.ax_.plot(
+            [], [], color=GROUPS_COLOUR, linestyle="--", linewidth=1.2, label="number of groups"
+        )
+        hide_frame(self.ax_)
 
-    def _spoken_of_scores(self) -> str:
+    def _score_label(self) -> str:
         n_folds = self.path.cv_scores.shape[1]
         return "held-out rows" + (", ± 1 standard error" if n_folds > 1 else "")
 
-    def _draw_marks(self, scale: _Scale) -> None:
-        self.best_ = self._marked("best", self.path.best, scale, marker="*", markersize=14)
-        self.simplest_ = self._marked(
+    def _draw_marks(self, scale: _ToleranceScale) -> None:
+        self.best_ = self._draw_mark("best", self.path.best, scale, marker="*", markersize=14)
+        self.simplest_ = self._draw_mark(
             "simplest", self.path.simplest, scale, marker="D", markersize=7
         )
         self.own_ = None
         if self.own is not None:
-            place = scale.place_of(self.own)
+            position = scale.position_of(self.own)
             self.own_ = self.ax_.axvline(
-                place, color=INK, linestyle=":", linewidth=1.2, label=f"own: {self.own:.2g}"
+                position,
+                color=DARK_COLOUR,
+                linestyle=":",
+                linewidth=1.2,
+                label=f"own: {self.own:.2g}",
             )
 
-    def _marked(self, word: str, index: int, scale: _Scale, **style: Any) -> Any:
+    def _draw_mark(self, word: str, index: int, scale: _ToleranceScale, **style: Any) -> Any:
         n = int(self.path.n_groups[index])
-        said = f"{word}: {n} group{'s' * (n != 1)} at {self.path.tolerances[index]:.2g}"
+        label = f"{word}: {n} group{'s' * (n != 1)} at {self.path.tolerances[index]:.2g}"
         (mark,) = self.ax_.plot(
-            [scale.places[index]],
+            [scale.positions[index]],
             [self.path.cv_mean[index]],
             linestyle="none",
             color=PALETTE[1],
-            markeredgecolor=INK,
+            markeredgecolor=DARK_COLOUR,
             zorder=4 if word == "simplest" else 3,
-            label=said,
+            label=label,
             **style,
         )
         return mark
 
 
-class _Scale:
+class _ToleranceScale:
     """A logarithmic scale with a place for 0 to the left, and for infinity to the right."""
 
     def __init__(self, tolerances: FloatArray) -> None:
@@ -192,9 +202,9 @@ class _Scale:
         self._first, self._last = (np.floor(np.log10(ends[0])), np.ceil(np.log10(ends[1])))
         self._zero, self._infinity = 10.0 ** (self._first - 1), 10.0 ** (self._last + 1)
         self._has_zero, self._has_infinity = 0 in tolerances, np.isinf(tolerances).any()
-        self.places = np.array([self.place_of(tolerance) for tolerance in tolerances])
+        self.positions = np.array([self.position_of(tolerance) for tolerance in tolerances])
 
-    def place_of(self, tolerance: float) -> float:
+    def position_of(self, tolerance: float) -> float:
         """Where a tolerance is drawn."""
         if tolerance == 0:
             return self._zero

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from coterie._core.values import FloatArray
-from coterie.report.inspection import check_fitted_reducer, checked_places
+from coterie.report.inspection import check_fitted_reducer, checked_coordinates
 
 
 def checked_reducer(reducer: Any) -> Any:
@@ -14,12 +14,12 @@ def checked_reducer(reducer: Any) -> Any:
     return reducer
 
 
-def columns_of(reducer: Any, X: Any) -> Any:
+def input_columns(reducer: Any, X: Any) -> Any:
     """What is grouped, of data like those of fit: of shape (n_samples, n_inputs)."""
     return reducer._seen(X)
 
 
-def names_of(reducer: Any) -> list[str]:
+def signed_names(reducer: Any) -> list[str]:
     """The names of what is grouped, with a minus before those that are turned."""
     names = reducer._input_names(len(reducer.labels_))
     signs = zip(names, reducer.signs_, strict=True)
@@ -28,4 +28,4 @@ def names_of(reducer: Any) -> list[str]:
 
 def checked_positions(positions: Any, n_inputs: int) -> FloatArray | None:
     """One number for each feature."""
-    return checked_places("positions", positions, (n_inputs,))
+    return checked_coordinates("positions", positions, (n_inputs,))

@@ -10,17 +10,17 @@ import numpy as np
 from coterie._core.values import FloatArray, IntArray
 from coterie._model_selection.resampling import Stability, stability
 from coterie.estimators._checks import checked_word
-from coterie.plot._canvas import axes_for, group_colours, pyplot, unframed
-from coterie.plot._heatmap import draw_heat, mark_groups, with_bar
-from coterie.plot._reducer import checked_reducer, names_of
+from coterie.plot._canvas import axes_for, group_colours, hide_frame, pyplot
+from coterie.plot._heatmap import add_colorbar, draw_heatmap, outline_groups
+from coterie.plot._reducer import checked_reducer, signed_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # More bars than this cannot be named.
-MOST_BARS = 40
+MAX_BARS = 40
 # All pairs of more features than this cannot be told apart.
-MOST_FEATURES = 2000
+MAX_PAIR_FEATURES = 2000
 
 
 @dataclass(eq=False)
@@ -94,7 +94,7 @@ class StabilityDisplay:
             Further arguments of ``coterie.stability``, such as ``n_resamples``.
         """
         pyplot()
-        names = names_of(checked_reducer(reducer))
+        names = signed_names(checked_reducer(reducer))
         return cls(stability(X, y, estimator=reducer, **options), names)
 
     def plot(
@@ -125,22 +125,22 @@ class StabilityDisplay:
 
     def _draw_bars(self, ax: Any) -> None:
         labels, scores = self.result.labels, self.result.group_scores
-        shown, sizes = _largest(labels), np.bincount(labels)
+        shown, sizes = _largest_groups(labels), np.bincount(labels)
         self.ax_ = axes_for(ax, 6.4, max(2.2, 1.2 + 0.22 * len(shown)))
         colours = group_colours(labels)
         places = np.arange(len(shown))
         self.bars_ = self.ax_.barh(
             places, scores[shown], color=[colours[group] for group in shown], height=0.75
         )
-        said = [f"{group} ({sizes[group]})" for group in shown]
-        self.ax_.set_yticks(places, labels=said, fontsize="small")
+        texts = [f"{group} ({sizes[group]})" for group in shown]
+        self.ax_.set_yticks(places, labels=texts, fontsize="small")
         self.ax_.bar_label(self.bars_, fmt="%.2f", fontsize="small", padding=3)
         self.ax_.set(xlim=(0, 1.1), ylim=(len(shown) - 0.4, -0.6), ylabel="Group (and its size)")
         self.ax_.set_xticks([0, 0.25, 0.5, 0.75, 1])
         self.ax_.set_xlabel("How often two members were together (or one was alone)")
         self.ax_.set_title(self._title(len(shown), len(sizes)))
         self.ax_.tick_params(axis="y", length=0)
-        unframed(self.ax_)
+        hide_frame(self.ax_)
 
     def _title(self, n_shown: int, n_groups: int) -> str:
         n_resamples = len(self.result.resampled)
@@ -149,28 +149,28 @@ class StabilityDisplay:
 
     def _draw_pairs(self, ax: Any, colorbar: bool) -> None:
         labels = self.result.labels
-        if len(labels) > MOST_FEATURES:
+        if len(labels) > MAX_PAIR_FEATURES:
             raise ValueError(
-                f"kind='pairs' shows at most {MOST_FEATURES:,} features, got {len(labels):,}. "
+                f"kind='pairs' shows at most {MAX_PAIR_FEATURES:,} features, got {len(labels):,}. "
                 "Use kind='groups'."
             )
         self.ax_ = axes_for(ax, 5.6, 4.8)
         order = np.argsort(labels, kind="stable")
         together: FloatArray = self.result.together[np.ix_(order, order)]
         edges = np.arange(len(labels) + 1.0)
-        self.mesh_ = draw_heat(self.ax_, together, edges, cmap="Blues", vmin=0, vmax=1)
+        self.mesh_ = draw_heatmap(self.ax_, together, edges, cmap="Blues", vmin=0, vmax=1)
         names = [str(j) for j in order] if self.names is None else [self.names[j] for j in order]
-        mark_groups(self.ax_, labels[order], names)
+        outline_groups(self.ax_, labels[order], names)
         n_resamples = len(self.result.resampled)
         self.ax_.set_title(f"Pairs of features together in {n_resamples} resamples")
         if colorbar:
-            self.colorbar_ = with_bar(self.mesh_, self.ax_, "Share of resamples")
+            self.colorbar_ = add_colorbar(self.mesh_, self.ax_, "Share of resamples")
 
 
-def _largest(labels: IntArray) -> IntArray:
+def _largest_groups(labels: IntArray) -> IntArray:
     """The groups to be shown: all, or the largest ones, in order of their numbers."""
     by_size = np.argsort(-np.bincount(labels), kind="stable")
-    return np.sort(by_size[:MOST_BARS])
+    return np.sort(by_size[:MAX_BARS])
 
 
 def plot_stability(

@@ -11,28 +11,28 @@ import numpy as np
 from coterie._core.values import FloatArray, IntArray
 from coterie.estimators._checks import checked_units
 from coterie.plot._canvas import (
-    FAINT,
-    INK,
+    DARK_COLOUR,
+    FAINT_COLOUR,
     axes_for,
-    fit_side_by_side,
+    fit_horizontally,
     group_colours,
+    hide_frame,
     pyplot,
-    readable,
-    unframed,
+    short_label,
 )
-from coterie.plot._reducer import checked_reducer, names_of
+from coterie.plot._reducer import checked_reducer, signed_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # So many leaves have room for their names.
-FEW = 60
+MAX_NAMED_LEAVES = 60
 # A group with this share of the leaves has room for its number.
-WIDE = 0.015
+MIN_NUMBERED_LEAVES_SHARE = 0.015
 
 
 @dataclass(frozen=True, eq=False)
-class Growth:
+class GroupGrowth:
     """How one group grew.
 
     Parameters
@@ -100,7 +100,7 @@ class TraceDisplay:
     [2, 5, 2]
     """
 
-    growths: list[Growth]
+    growths: list[GroupGrowth]
     names: list[str]
     colours: list[str]
     note: str = ""
@@ -113,11 +113,11 @@ class TraceDisplay:
         reducer = checked_reducer(reducer)
         if not max_groups >= 1:
             raise ValueError(f"max_groups must be 1 or more, got {max_groups}.")
-        growths = [growth for growth in _growths(reducer) if len(growth.members) > 1]
+        growths = [growth for growth in _group_growths(reducer) if len(growth.members) > 1]
         largest = sorted(growths, key=lambda growth: -len(growth.members))[:max_groups]
         shown = sorted(largest, key=lambda growth: growth.label)
-        note = _left_out(len(shown), len(growths), reducer.n_groups_ - len(growths))
-        return cls(shown, names_of(reducer), group_colours(reducer.labels_), note)
+        note = _omitted_note(len(shown), len(growths), reducer.n_groups_ - len(growths))
+        return cls(shown, signed_names(reducer), group_colours(reducer.labels_), note)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw.
@@ -136,8 +136,8 @@ class TraceDisplay:
         self._number_groups(floor)
         self.ax_.set(ylabel="Price", title="Merges and what they cost")
         if self.note:
-            self.ax_.set_xlabel(self.note, fontsize="small", color=INK)
-        unframed(self.ax_)
+            self.ax_.set_xlabel(self.note, fontsize="small", color=DARK_COLOUR)
+        hide_frame(self.ax_)
         self.ax_.spines["bottom"].set_visible(False)
         self._make_room()
         return self
@@ -176,7 +176,7 @@ class TraceDisplay:
         self.ax_.add_collection(self.branches_)
         self.ax_.autoscale_view()
         if floor < 0:
-            self.ax_.axhline(0, color=FAINT, linewidth=0.8, zorder=0.5)
+            self.ax_.axhline(0, color=FAINT_COLOUR, linewidth=0.8, zorder=0.5)
 
     def _draw_dots(self) -> None:
         at = [
@@ -192,28 +192,30 @@ class TraceDisplay:
             allowance[finite],
             marker="_",
             s=24,
-            color=FAINT,
+            color=FAINT_COLOUR,
             linewidths=1.2,
             label="allowance",
         )
         size = 14 if len(x) <= 150 else 4
-        self.prices_ = self.ax_.scatter(x, price, s=size, color=INK, zorder=3, label="price")
+        self.prices_ = self.ax_.scatter(
+            x, price, s=size, color=DARK_COLOUR, zorder=3, label="price"
+        )
 
     def _name_leaves(self) -> None:
         members = [growth.members for growth in self.growths]
-        if sum(map(len, members)) > FEW or not members:
+        if sum(map(len, members)) > MAX_NAMED_LEAVES or not members:
             self.ax_.set_xticks([])
             return
         starts = self._starts()
         places = [start + np.arange(len(m)) for start, m in zip(starts, members, strict=True)]
-        names = [readable(self.names[feature]) for feature in np.concatenate(members)]
-        turn = 0 if fit_side_by_side(self.ax_, names) else 90
+        names = [short_label(self.names[feature]) for feature in np.concatenate(members)]
+        turn = 0 if fit_horizontally(self.ax_, names) else 90
         self.ax_.set_xticks(np.concatenate(places), labels=names, fontsize="small", rotation=turn)
         self.ax_.tick_params(axis="x", length=0)
 
     def _number_groups(self, floor: float) -> None:
         for growth, start in zip(self.growths, self._starts(), strict=True):
-            if len(growth.members) < WIDE * self._n_places:
+            if len(growth.members) < MIN_NUMBERED_LEAVES_SHARE * self._n_places:
                 continue
             top = max([floor, *growth.heights])
             self.ax_.annotate(
@@ -225,25 +227,30 @@ class TraceDisplay:
                 va="bottom",
                 fontsize="small",
                 fontweight="bold",
-                color=INK,
+                color=DARK_COLOUR,
                 bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
             )
 
 
-def _growths(reducer: Any) -> list[Growth]:
+def _group_growths(reducer: Any) -> list[GroupGrowth]:
     """How each group grew, as the trace tells it."""
-    unit_of = _unit_of(reducer)
+    unit_of = _must_link_roots(reducer)
     accepted = reducer.trace_[reducer.trace_.accepted]
     accepted = accepted[np.argsort(accepted.group, kind="stable")]
     edges = np.searchsorted(accepted.group, np.arange(1, reducer.n_groups_))
     merges: list[Any] = np.split(accepted, edges)
     return [
-        Growth(label, _parts(members, records.candidate, unit_of), records.price, records.allowance)
+        GroupGrowth(
+            label,
+            _joined_features(members, records.candidate, unit_of),
+            records.price,
+            records.allowance,
+        )
         for label, (members, records) in enumerate(zip(reducer.groups_, merges, strict=True))
     ]
 
 
-def _unit_of(reducer: Any) -> IntArray:
+def _must_link_roots(reducer: Any) -> IntArray:
     """For each feature, the first one that it was together with from the start."""
     unit_of = np.arange(len(reducer.labels_))
     if reducer.groups is not None:
@@ -254,7 +261,7 @@ def _unit_of(reducer: Any) -> IntArray:
     return unit_of
 
 
-def _parts(members: IntArray, joined: IntArray, unit_of: IntArray) -> list[IntArray]:
+def _joined_features(members: IntArray, joined: IntArray, unit_of: IntArray) -> list[IntArray]:
     """What opened a group, and what joined it with each merge.
 
     Where n_groups made whole groups merge, a candidate may be named a second time. It stands for
@@ -273,16 +280,16 @@ def _parts(members: IntArray, joined: IntArray, unit_of: IntArray) -> list[IntAr
     return [opening, *(within[unit] for unit in order)]
 
 
-def _middles(growth: Growth, start: int) -> FloatArray:
+def _middles(growth: GroupGrowth, start: int) -> FloatArray:
     """Where the middle of each part stands."""
     sizes = np.array([len(part) for part in growth.parts])
     return start + np.cumsum(sizes) - (sizes + 1) / 2
 
 
-def _branches(growth: Growth, start: int, floor: float) -> list[list[tuple[float, float]]]:
+def _branches(growth: GroupGrowth, start: int, floor: float) -> list[list[tuple[float, float]]]:
     """A line for each merge: up from the group, across, and down to whom it took in."""
     middles, heights = _middles(growth, start).tolist(), growth.heights.tolist()
-    branches = _bars_of_units(growth, start, floor)
+    branches = _must_link_bars(growth, start, floor)
     stem, base = middles[0], floor
     for leaf, height in zip(middles[1:], heights, strict=True):
         branches.append([(stem, base), (stem, height), (leaf, height), (leaf, floor)])
@@ -290,7 +297,9 @@ def _branches(growth: Growth, start: int, floor: float) -> list[list[tuple[float
     return branches
 
 
-def _bars_of_units(growth: Growth, start: int, floor: float) -> list[list[tuple[float, float]]]:
+def _must_link_bars(
+    growth: GroupGrowth, start: int, floor: float
+) -> list[list[tuple[float, float]]]:
     """A bar along the floor for features that were together from the start."""
     bars, left = [], float(start)
     for part in growth.parts:
@@ -300,7 +309,7 @@ def _bars_of_units(growth: Growth, start: int, floor: float) -> list[list[tuple[
     return bars
 
 
-def _left_out(n_shown: int, n_larger: int, n_alone: int) -> str:
+def _omitted_note(n_shown: int, n_larger: int, n_alone: int) -> str:
     """What is not drawn, as a note."""
     if n_larger == 0:
         return "No merges: every feature is alone."

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from coterie._data.tables import TableError, read_table, write_table
-from coterie._data.tables._csv import lines_of, text_table
-from coterie._data.tables._encoding import utf8_of
+from coterie._data.tables._csv import parse_csv, prepare_csv
+from coterie._data.tables._encoding import to_utf8
 
 SUFFIXES = [".csv", ".tsv", ".parquet", ".feather", ".jsonl", ".json", ".xlsx", ".csv.gz", ".what"]
 PIECES = [b",", b";", b"\t", b"|", b" ", b'"', b'""', b"\0", b"\n", b"\r", b"\r\n", b"\xff", b"-"]
@@ -112,8 +112,8 @@ def test_what_is_read_of_changed_text_is_what_the_csv_module_reads(text, rng):
     for _ in range(700):
         content = mutated(text, rng)
         try:
-            lines = lines_of(utf8_of(content, None, "It"), None, None, "It", is_tsv=False)
-            frame = text_table(lines)
+            lines = prepare_csv(to_utf8(content, None, "It"), None, None, "It", is_tsv=False)
+            frame = parse_csv(lines)
         except TableError:
             continue
         reader = csv.reader(

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from coterie._data.tables import TableError, near, numbers_of
+from coterie._data.tables import TableError, closest_name, columns_to_floats
 
 
 def test_every_kind_of_number_becomes_floats():
@@ -18,7 +18,7 @@ def test_every_kind_of_number_becomes_floats():
     columns["decimal"] = pl.Series([decimal.Decimal("0.0"), decimal.Decimal("1.0"), None])
     columns["bool"] = pl.Series([False, True, None])
     frame = pl.DataFrame(columns)
-    numbers = numbers_of(frame, frame.columns, what="feature")
+    numbers = columns_to_floats(frame, frame.columns, what="feature")
     assert numbers.dtype == np.float64
     np.testing.assert_array_equal(numbers, np.array([[0.0], [1.0], [np.nan]]).repeat(11, axis=1))
 
@@ -26,14 +26,15 @@ def test_every_kind_of_number_becomes_floats():
 def test_columns_come_in_the_order_asked_for():
     frame = pl.DataFrame({"a": [1, 2], "b": [3, 4], "none": [None, None]})
     np.testing.assert_array_equal(
-        numbers_of(frame, ["none", "b", "a"], what="feature"), [[np.nan, 3, 1], [np.nan, 4, 2]]
+        columns_to_floats(frame, ["none", "b", "a"], what="feature"),
+        [[np.nan, 3, 1], [np.nan, 4, 2]],
     )
-    assert numbers_of(frame, [], what="feature").shape == (2, 0)
+    assert columns_to_floats(frame, [], what="feature").shape == (2, 0)
 
 
 def test_names_are_names_and_no_patterns():
     frame = pl.DataFrame({"*": [1], "^.*$": [2], "a": [3]})
-    numbers = numbers_of(frame, ["^.*$", "*", "a", "*"], what="feature")
+    numbers = columns_to_floats(frame, ["^.*$", "*", "a", "*"], what="feature")
     np.testing.assert_array_equal(numbers, [[2, 1, 3, 1]])
 
 
@@ -57,7 +58,7 @@ DAY = datetime.date(2024, 1, 31)
 def test_what_is_no_number_is_said_with_its_row(values, words):
     frame = pl.DataFrame({"a": [1, 2, 3], "my x": values})
     with pytest.raises(TableError) as caught:
-        numbers_of(frame, ["a", "my x"], what="feature")
+        columns_to_floats(frame, ["a", "my x"], what="feature")
     assert words in str(caught.value)
     assert str(caught.value).startswith("Feature 'my x' ")
     assert "\n" not in str(caught.value)
@@ -66,13 +67,13 @@ def test_what_is_no_number_is_said_with_its_row(values, words):
 def test_a_category_is_text_and_a_target_is_not_dropped():
     frame = pl.DataFrame({"y": pl.Series(["a", "b"], dtype=pl.Categorical)})
     with pytest.raises(TableError, match=r"^Target 'y' is text \(row 1: 'a'\): make numbers of it"):
-        numbers_of(frame, ["y"], what="target")
+        columns_to_floats(frame, ["y"], what="target")
 
 
 def test_several_columns_of_text_are_named_together():
     frame = pl.DataFrame({f"c{j}": ["x"] for j in range(1000)})
     with pytest.raises(TableError) as caught:
-        numbers_of(frame, frame.columns, what="feature")
+        columns_to_floats(frame, frame.columns, what="feature")
     assert "'c0' is text (row 1: 'x'), and so it is with 'c1', 'c2', 'c3', ...:" in str(
         caught.value
     )
@@ -80,14 +81,14 @@ def test_several_columns_of_text_are_named_together():
 
 def test_a_column_that_is_not_there():
     with pytest.raises(TableError, match=r"no column 'prise'. Did you mean 'price'\?"):
-        numbers_of(pl.DataFrame({"price": [1]}), ["prise"], what="target")
+        columns_to_floats(pl.DataFrame({"price": [1]}), ["prise"], what="target")
 
 
 @pytest.mark.parametrize("shape", [(1_000_000, 10), (100, 20_000)])
 def test_many_cells_take_no_time(shape):
     frame = pl.DataFrame(np.ones(shape))
     start = time.process_time()
-    numbers_of(frame, frame.columns, what="feature")
+    columns_to_floats(frame, frame.columns, what="feature")
     # Far above what it takes, far below a loop over cells.
     assert time.process_time() - start < 5
 
@@ -103,4 +104,4 @@ def test_many_cells_take_no_time(shape):
     ],
 )
 def test_near_names(name, names, found):
-    assert near(name, names) == found
+    assert closest_name(name, names) == found

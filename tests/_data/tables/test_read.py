@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from coterie._data.tables import TableError, read_table
-from coterie._data.tables._errors import guarded
+from coterie._data.tables._errors import as_table_error
 
 
 @pytest.fixture
@@ -179,13 +179,13 @@ def test_other_encodings_are_asked_for(reading, refusal):
 
 
 def test_a_letter_across_blocks_is_still_a_letter(reading, monkeypatch):
-    monkeypatch.setattr("coterie._data.tables._encoding.BLOCK", 7)
+    monkeypatch.setattr("coterie._data.tables._encoding.DECODE_CHUNK_BYTES", 7)
     assert reading("aaaaéé,b\n1,ü€𝄞\n").rows() == [(1, "ü€𝄞")]
 
 
 def test_the_place_of_a_bad_byte_does_not_depend_on_blocks(refusal, monkeypatch):
     for block in [1, 2, 3, 7, 100]:
-        monkeypatch.setattr("coterie._data.tables._encoding.BLOCK", block)
+        monkeypatch.setattr("coterie._data.tables._encoding.DECODE_CHUNK_BYTES", block)
         assert "line 2, byte 12 is 0xe2" in refusal("aé€,b\n1,€".encode()[:-1])
         assert "line 2, byte 10 is 0xff" in refusal("aé€,b\n".encode() + b"\xff1\n")
 
@@ -379,7 +379,7 @@ def test_memory_that_runs_out_is_no_fault_of_the_file(tmp_path, monkeypatch):
 
 
 def _failing(error):
-    with guarded("It cannot be read", "get it again"):
+    with as_table_error("It cannot be read", "get it again"):
         raise error
 
 

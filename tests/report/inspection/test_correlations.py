@@ -7,13 +7,17 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from coterie.report.inspection._correlations import (
-    MOST_CELLS,
-    _blocks,
-    correlation,
+    MAX_CELLS,
+    _feature_blocks,
+    correlation_summary,
     likeness,
     weakest,
 )
-from coterie.report.inspection._standardised import UnitColumns, members_of, membership
+from coterie.report.inspection._standardised import (
+    StandardisedColumns,
+    members_by_group,
+    membership_matrix,
+)
 
 
 def table(seed, n_features, gaps=False, n_samples=40):
@@ -38,9 +42,9 @@ def pairwise(X, i, j):
 def test_likeness_is_the_mean_of_numpys_correlations(kind, seed, n_features):
     X, labels = table(seed, n_features)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=n_features)
-    found = likeness(UnitColumns.of(kind(X)), labels, signs)
+    found = likeness(StandardisedColumns.of(kind(X)), labels, signs)
     r = np.corrcoef(X.T) * np.outer(signs, signs)
-    for number, members in enumerate(members_of(labels)):
+    for number, members in enumerate(members_by_group(labels)):
         inside = r[np.ix_(members, members)][~np.eye(len(members), dtype=bool)]
         if len(members) > 1:
             assert found[number] == pytest.approx(inside.mean(), abs=1e-9)
@@ -54,8 +58,8 @@ def test_weights_count_rows_as_often(seed):
     X, labels = table(seed, 6)
     counts = np.random.default_rng(seed).integers(1, 4, size=len(X))
     signs = np.ones(6)
-    weighted = likeness(UnitColumns.of(X, counts), labels, signs)
-    repeated = likeness(UnitColumns.of(np.repeat(X, counts, axis=0)), labels, signs)
+    weighted = likeness(StandardisedColumns.of(X, counts), labels, signs)
+    repeated = likeness(StandardisedColumns.of(np.repeat(X, counts, axis=0)), labels, signs)
     assert weighted == pytest.approx(repeated, nan_ok=True)
 
 
@@ -63,7 +67,7 @@ def test_weights_count_rows_as_often(seed):
 @settings(max_examples=30)
 def test_the_heat_map_shows_all_pairs_in_the_order_of_groups(seed, gaps):
     X, labels = table(seed, 9, gaps)
-    shown = correlation(UnitColumns.of(X), labels, np.ones(len(labels)))
+    shown = correlation_summary(StandardisedColumns.of(X), labels, np.ones(len(labels)))
     order = [one for (one,) in shown.features]
     assert order == np.argsort(labels, kind="stable").tolist()
     assert shown.groups == sorted(labels.tolist())
@@ -78,8 +82,8 @@ def test_the_heat_map_shows_all_pairs_in_the_order_of_groups(seed, gaps):
 def test_blocks_show_mean_correlations():
     X, _ = table(0, 400)
     labels = np.repeat(np.arange(5), 80)
-    shown = correlation(UnitColumns.of(X), labels, np.ones(len(labels)))
-    assert len(shown.thousandths) <= MOST_CELLS
+    shown = correlation_summary(StandardisedColumns.of(X), labels, np.ones(len(labels)))
+    assert len(shown.thousandths) <= MAX_CELLS
     assert sorted(f for block in shown.features for f in block) == list(range(400))
     assert all(
         {labels[f] for f in block} == {group} for block, group in zip(shown.features, shown.groups)
@@ -97,7 +101,7 @@ def test_blocks_show_mean_correlations():
 )
 def test_blocks_are_few_and_hold_every_feature_once(sizes, most):
     groups = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
-    blocks = _blocks(groups, most)
+    blocks = _feature_blocks(groups, most)
     assert len(blocks) <= most
     assert all(map(len, blocks))
     assert np.concatenate(blocks).tolist() == list(range(sum(sizes)))
@@ -106,24 +110,24 @@ def test_blocks_are_few_and_hold_every_feature_once(sizes, most):
 def test_the_weakest_member_is_found_by_its_correlation_with_the_aggregate(rng):
     X, labels = table(3, 8)
     signs = np.ones(8)
-    Z = np.column_stack([X[:, members].mean(axis=1) for members in members_of(labels)])
-    found = weakest(UnitColumns.of(X), Z, labels, signs)
-    for number, members in enumerate(members_of(labels)):
+    Z = np.column_stack([X[:, members].mean(axis=1) for members in members_by_group(labels)])
+    found = weakest(StandardisedColumns.of(X), Z, labels, signs)
+    for number, members in enumerate(members_by_group(labels)):
         least = min(np.corrcoef(X[:, m], Z[:, number])[0, 1] for m in members)
         assert found[number] == pytest.approx(least)
 
 
 def test_constant_features_are_like_nothing(rng):
     X = np.column_stack([np.full(20, 3.0), rng.normal(size=20), np.full(20, 1e9)])
-    columns = UnitColumns.of(X)
+    columns = StandardisedColumns.of(X)
     assert likeness(columns, np.zeros(3, dtype=int), np.ones(3))[0] == pytest.approx(0)
-    means = columns.mean_correlations(membership(np.arange(3)))
+    means = columns.mean_correlations(membership_matrix(np.arange(3)))
     assert means == pytest.approx(np.diag([0, 1, 0]))
 
 
 def test_a_mean_far_from_zero_does_not_swallow_the_spread(rng):
     X = 1e8 + rng.normal(size=(50, 4))
-    r = UnitColumns.of(X).mean_correlations(membership(np.arange(4)))
+    r = StandardisedColumns.of(X).mean_correlations(membership_matrix(np.arange(4)))
     assert r == pytest.approx(np.corrcoef(X.T), abs=1e-6)
 
 
@@ -141,8 +145,8 @@ def in_pairs(X, members, signs):
 def test_gaps_take_nothing_from_likeness(seed):
     X, labels = table(seed, 9, gaps=True)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=9)
-    found = likeness(UnitColumns.of(X), labels, signs)
-    for number, members in enumerate(members_of(labels)):
+    found = likeness(StandardisedColumns.of(X), labels, signs)
+    for number, members in enumerate(members_by_group(labels)):
         if len(members) > 1:
             expected = np.clip(in_pairs(X, members, signs), -1, 1)
             assert found[number] == pytest.approx(expected, abs=1e-9)
@@ -152,15 +156,17 @@ def test_gaps_take_nothing_from_the_weakest_member_and_from_blocks():
     X, _ = table(1, 300, n_samples=400)
     labels = np.repeat([0, 1, 2], 100)
     holes = np.where(np.random.default_rng(0).random(X.shape) < 0.5, np.nan, X)
-    Z = np.column_stack([np.nanmean(holes[:, members], axis=1) for members in members_of(labels)])
-    whole = UnitColumns.of(X)
-    some = UnitColumns.of(holes)
+    Z = np.column_stack(
+        [np.nanmean(holes[:, members], axis=1) for members in members_by_group(labels)]
+    )
+    whole = StandardisedColumns.of(X)
+    some = StandardisedColumns.of(holes)
     ones = np.ones(300)
     assert weakest(some, Z, labels, ones) == pytest.approx(
         weakest(whole, Z, labels, ones), abs=0.15
     )
-    here = np.array(correlation(some, labels, ones).thousandths)
-    there = np.array(correlation(whole, labels, ones).thousandths)
+    here = np.array(correlation_summary(some, labels, ones).thousandths)
+    there = np.array(correlation_summary(whole, labels, ones).thousandths)
     # Half of the values tell less, and nothing else: on average it is the same.
     assert abs((here - there).mean()) < 10
     assert abs(np.diagonal(here - there).mean()) < 20

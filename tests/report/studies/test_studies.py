@@ -22,7 +22,7 @@ import coterie
 from coterie import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie._model_selection.tuning import plain_model, stopped_early
 from coterie.datasets import make_groups
-from coterie.report.studies._splits import folds, held_out
+from coterie.report.studies._splits import make_folds, train_test_rows
 
 
 @pytest.fixture(scope="module")
@@ -314,9 +314,9 @@ def test_shares_that_leave_no_rows_are_refused(problem, share):
 def test_no_row_is_both_learned_from_and_tested(by_time, classes):
     y = np.arange(50) % 3
     options = {"classes": classes, "by_time": by_time, "seed": 0}
-    train, test = held_out(y, 0.3, classes=classes, last=by_time, seed=0)
+    train, test = train_test_rows(y, 0.3, classes=classes, last=by_time, seed=0)
     assert sorted([*train, *test]) == list(range(50))
-    for train, test in folds(y, 4, **options):
+    for train, test in make_folds(y, 4, **options):
         assert not {*train} & {*test}
         assert not by_time or train.max() < test.min()
 
@@ -324,7 +324,7 @@ def test_no_row_is_both_learned_from_and_tested(by_time, classes):
 def test_comparisons_score_everyone_on_the_same_folds(problem):
     X, y = problem
     result = coterie.compare(X, y, cv=3)
-    splits = folds(y, 3, classes=False, by_time=False, seed=0)
+    splits = make_folds(y, 3, classes=False, by_time=False, seed=0)
     ours = make_pipeline(NonLinCFA(), LinearRegression())
     expected = [ours.fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits]
     assert result.fold_scores["coterie"] == pytest.approx(expected)
@@ -344,7 +344,7 @@ def test_rivals_choose_their_size_on_training_rows_alone(problem):
     """Targets of tested rows change the scores, and nothing that was chosen."""
     X, y = problem
     other = y.copy()
-    last = folds(y, 3, classes=False, by_time=True, seed=0)[-1][1]
+    last = make_folds(y, 3, classes=False, by_time=True, seed=0)[-1][1]
     other[last] = np.random.default_rng(0).permutation(other[last])
     sizes = {s.name: s.n_columns for s in coterie.compare(X, y, cv=3, by_time=True).scores}
     again = {s.name: s.n_columns for s in coterie.compare(X, other, cv=3, by_time=True).scores}

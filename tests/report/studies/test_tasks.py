@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coterie import GenLinCFA, NonLinCFA
-from coterie.report.studies import reducer_for, task_of
+from coterie.report.studies import infer_task, reducer_for
 
 RNG = np.random.default_rng(0)
 TARGETS = {
@@ -29,15 +29,15 @@ TARGETS = {
 @pytest.mark.parametrize("name", TARGETS)
 def test_the_values_tell_the_task(name):
     target, task = TARGETS[name]
-    assert task_of(target).name == task
+    assert infer_task(target).name == task
 
 
 OBJECTS = np.array([1.5, 2, 3], dtype=object)
 
 
 def test_numbers_that_came_as_objects_are_numbers():
-    assert task_of(OBJECTS).name == "regression"
-    assert task_of(np.array([True, False], dtype=object)) == ("classes", "true or false")
+    assert infer_task(OBJECTS).name == "regression"
+    assert infer_task(np.array([True, False], dtype=object)) == ("classes", "true or false")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_numbers_that_came_as_objects_are_numbers():
 )
 def test_what_is_no_target_is_refused(target, sentence):
     with pytest.raises(ValueError, match=sentence):
-        task_of(target)
+        infer_task(target)
 
 
 def test_each_task_has_a_reducer():

@@ -8,34 +8,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def spelled(coordinates: NDArray[Any]) -> list[str]:
+def coordinate_labels(coordinates: NDArray[Any]) -> list[str]:
     """Coordinates as short texts, all different."""
     for digits in (7, 15, 17):
-        texts = _texts(coordinates, digits)
+        texts = _format_coordinates(coordinates, digits)
         if len({*texts}) == len(texts):
             return texts
     return [f"{text}#{place}" for place, text in enumerate(texts)]
 
 
-def _texts(coordinates: NDArray[Any], digits: int) -> list[str]:
+def _format_coordinates(coordinates: NDArray[Any], digits: int) -> list[str]:
     kind = coordinates.dtype.kind
     if kind == "f":
-        return [_number(value, digits) for value in coordinates.tolist()]
+        return [_format_float(value, digits) for value in coordinates.tolist()]
     if kind == "M":
         return np.datetime_as_string(coordinates, unit="auto").tolist()
     if kind == "m":
-        return _durations(coordinates)
+        return _format_durations(coordinates)
     # Dates of other calendars are objects, which have the ISO form themselves.
     dates = (getattr(value, "isoformat", None) for value in coordinates)
     return [iso() if iso else str(value) for iso, value in zip(dates, coordinates, strict=True)]
 
 
-def _number(value: float, digits: int) -> str:
+def _format_float(value: float, digits: int) -> str:
     # Adding 0 takes the sign from a zero.
     return f"{value + 0.0:.{15 if value.is_integer() else digits}g}"
 
 
-def _durations(lengths: NDArray[Any]) -> list[str]:
+def _format_durations(lengths: NDArray[Any]) -> list[str]:
     """Durations such as 6h, in the largest unit that all are multiples of."""
     for unit in ("D", "h", "m", "s", "ms", "us", "ns"):
         counts = lengths // np.timedelta64(1, unit)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coterie._data.fields._layout import Layout, sample_dim_of
-from coterie._data.fields._variables import along_dim, listed
+from coterie._data.fields._variables import coordinates_along, list_items
 from coterie._data.neighbours import coordinates_to_graph
 
-DEGREES = 360.0
+FULL_CIRCLE = 360.0
 
 
 def field_to_graph(
@@ -69,54 +69,58 @@ def field_to_graph(
            [0, 1, 1, 0]])
     """
     layout = Layout.of(field, sample_dim_of(field) if sample_dim is None else sample_dim)
-    axes = [*_axes(layout, distance, periodic), _families(layout)]
-    places = [axis.places for axis in axes]
+    axes = [*_grid_axes(layout, distance, periodic), _variable_axis(layout)]
+    positions = [axis.positions for axis in axes]
     distances, periods = [axis.distance for axis in axes], [axis.period for axis in axes]
-    return coordinates_to_graph(np.column_stack(places), distances, periods)
+    return coordinates_to_graph(np.column_stack(positions), distances, periods)
 
 
-class Axis(NamedTuple):
+class GridAxis(NamedTuple):
     """Where each column lies along a dimension, and how far its neighbours may be."""
 
-    places: NDArray[Any]
+    positions: NDArray[Any]
     distance: float
     period: float | None
 
 
-def _axes(layout: Layout, distance: Any, periodic: Any) -> Iterator[Axis]:
+def _grid_axes(layout: Layout, distance: Any, periodic: Any) -> Iterator[GridAxis]:
     """One axis for each dimension of the cells."""
-    along = {dim: along_dim(grid.kept, dim) for grid in layout.grids for dim in grid.kept.dims}
+    along = {
+        dim: coordinates_along(grid.kept, dim) for grid in layout.grids for dim in grid.kept.dims
+    }
     distances, periods = _checked_distances(distance, along), _checked_periods(periodic, along)
     for dim, coordinates in along.items():
         if dim in distances:
-            places = _placed(layout, dim, _decimal(coordinates))
-            yield Axis(places, distances[dim], periods.get(dim))
+            positions = _column_positions(layout, dim, _to_double(coordinates))
+            yield GridAxis(positions, distances[dim], periods.get(dim))
         else:
             steps = np.arange(len(coordinates))
-            yield Axis(_placed(layout, dim, steps), 1, len(steps) if dim in periods else None)
+            yield GridAxis(
+                _column_positions(layout, dim, steps), 1, len(steps) if dim in periods else None
+            )
 
 
-def _placed(layout: Layout, dim: str, places: NDArray[Any]) -> NDArray[Any]:
+def _column_positions(layout: Layout, dim: str, positions: NDArray[Any]) -> NDArray[Any]:
     """Where each column lies along a dimension; 0 if its variable does not have it."""
     by_grid = [
-        places[grid.cells([dim])[:, 0]] if dim in grid.kept.dims else np.zeros(grid.n_columns)
+        positions[grid.cells([dim])[:, 0]] if dim in grid.kept.dims else np.zeros(grid.n_columns)
         for grid in layout.grids
     ]
     return np.concatenate(by_grid)
 
 
-def _decimal(coordinates: NDArray[Any]) -> NDArray[Any]:
+def _to_double(coordinates: NDArray[Any]) -> NDArray[Any]:
     """Coordinates in double precision, such that steps of 0.1 are 0.1 in single precision too."""
     if coordinates.dtype.kind == "f" and coordinates.dtype.itemsize < 8:
         return coordinates.astype(str).astype(np.float64)
     return coordinates
 
 
-def _families(layout: Layout) -> Axis:
+def _variable_axis(layout: Layout) -> GridAxis:
     """An axis along which only variables on the same dimensions are neighbours."""
     dims = [{*grid.kept.dims} for grid in layout.grids]
     numbers = np.repeat([dims.index(d) for d in dims], [grid.n_columns for grid in layout.grids])
-    return Axis(numbers, 0, None)
+    return GridAxis(numbers, 0, None)
 
 
 def _checked_distances(distance: Any, along: Mapping[str, NDArray[Any]]) -> Mapping[str, float]:
@@ -126,7 +130,7 @@ def _checked_distances(distance: Any, along: Mapping[str, NDArray[Any]]) -> Mapp
         raise TypeError(
             f"distance must be None or a dict from dimensions to numbers, got {distance!r}."
         )
-    _check_known("distance", distance, along)
+    _check_dims_exist("distance", distance, along)
     for dim, value in distance.items():
         if not isinstance(value, Real) or not float(value) >= 0:
             raise ValueError(
@@ -146,8 +150,8 @@ def _checked_periods(periodic: Any, along: Mapping[str, Any]) -> Mapping[str, fl
             f"periodic must name dimensions, or be a dict of their periods, got {periodic!r}."
         )
     if not isinstance(periodic, Mapping):
-        periodic = dict.fromkeys([periodic] if isinstance(periodic, str) else periodic, DEGREES)
-    _check_known("periodic", periodic, along)
+        periodic = dict.fromkeys([periodic] if isinstance(periodic, str) else periodic, FULL_CIRCLE)
+    _check_dims_exist("periodic", periodic, along)
     for dim, value in periodic.items():
         if not isinstance(value, Real) or not float(value) > 0:
             raise ValueError(
@@ -156,9 +160,9 @@ def _checked_periods(periodic: Any, along: Mapping[str, Any]) -> Mapping[str, fl
     return periodic
 
 
-def _check_known(parameter: str, given: Iterable[str], dims: Iterable[str]) -> None:
+def _check_dims_exist(parameter: str, given: Iterable[str], dims: Iterable[str]) -> None:
     if unknown := [dim for dim in given if dim not in dims]:
         raise ValueError(
             f"{parameter} names {unknown[0]!r}, which is no dimension of the cells: these have "
-            f"{listed('dimension', dims)}."
+            f"{list_items('dimension', dims)}."
         )

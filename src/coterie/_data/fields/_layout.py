@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie._core.values import FloatArray, IntArray
-from coterie._data.fields._coordinate_labels import spelled
+from coterie._data.fields._coordinate_labels import coordinate_labels
 from coterie._data.fields._variables import (
-    along_dim,
-    check_numbers,
+    check_real_numbers,
     check_sample_dim,
-    differ,
-    is_a,
+    coordinates_along,
+    coordinates_differ,
     is_field,
     is_lazy,
-    listed,
-    spoken_of,
+    is_xarray,
+    list_items,
+    variable_text,
     variables_of,
 )
 
@@ -34,12 +34,12 @@ def sample_dim_of(X: Any, y: Any = None) -> str:
     """
     variables = variables_of(X)
     shared = [d for d in variables[0].dims if all(d in variable.dims for variable in variables)]
-    if is_a("DataArray", y) and y.ndim in (1, 2):
+    if is_xarray("DataArray", y) and y.ndim in (1, 2):
         common = [dim for dim in y.dims if dim in X.sizes]
         if not common:
             raise ValueError(
-                f"y has {listed('dimension', y.dims)}, of which the field has none: it has "
-                f"{listed('dimension', X.sizes)}. Rename that of y, or give y as an array."
+                f"y has {list_items('dimension', y.dims)}, of which the field has none: it has "
+                f"{list_items('dimension', X.sizes)}. Rename that of y, or give y as an array."
             )
         shared = common if len(common) == 1 else shared
     if not shared:
@@ -53,21 +53,21 @@ def samples_first(y: Any, X: Any, sample_dim: str) -> Any:
 
     Labelled samples are put in the order of those of X. A target over Dask stays there, if X does.
     """
-    if is_a("Dataset", y):
+    if is_xarray("Dataset", y):
         raise TypeError("y is a Dataset: pass one of its variables, or to_array() of it.")
-    if not is_a("DataArray", y):
+    if not is_xarray("DataArray", y):
         return y
     if sample_dim in y.coords and sample_dim in X.coords:
-        ours, theirs = along_dim(X, sample_dim), along_dim(y, sample_dim)
-        if len(ours) == len(theirs) and differ(ours, theirs).any():
-            y = _in_the_order_of(ours, y, theirs, sample_dim)
+        ours, theirs = coordinates_along(X, sample_dim), coordinates_along(y, sample_dim)
+        if len(ours) == len(theirs) and coordinates_differ(ours, theirs).any():
+            y = _reorder_target(ours, y, theirs, sample_dim)
     y = y.transpose(sample_dim, ...)
     return y.data if is_lazy(X) and is_lazy(y) else np.asarray(y)
 
 
-def _in_the_order_of(ours: NDArray[Any], y: Any, theirs: NDArray[Any], sample_dim: str) -> Any:
+def _reorder_target(ours: NDArray[Any], y: Any, theirs: NDArray[Any], sample_dim: str) -> Any:
     order, wanted = np.argsort(theirs, kind="stable"), np.argsort(ours, kind="stable")
-    if differ(ours[wanted], theirs[order]).any():
+    if coordinates_differ(ours[wanted], theirs[order]).any():
         raise ValueError(
             f"y and the field have different coordinates along {sample_dim!r}. Align them first, "
             "or give y.values to pair them by position."
@@ -97,7 +97,7 @@ class Grid:
     def of_all(cls, variables: Sequence[Any], sample_dim: str) -> tuple[Grid, ...]:
         """The cells of variables; those that are NaN in every sample are left out."""
         for variable in variables:
-            check_numbers(variable)
+            check_real_numbers(variable)
         kept = [each.notnull().any(sample_dim, keep_attrs=True) for each in variables]
         if any(is_lazy(each) for each in kept):
             from dask import compute
@@ -124,7 +124,7 @@ class Grid:
         """A name for each column, such as ``sst(lat=10, lon=120)``."""
         prefix = "" if self.kept.name is None else str(self.kept.name)
         texts = [
-            [f"{dim}={text}" for text in spelled(along_dim(self.kept, dim))]
+            [f"{dim}={text}" for text in coordinate_labels(coordinates_along(self.kept, dim))]
             for dim in self.kept.dims
         ]
         for cell in self.cells(self.kept.dims).tolist():
@@ -136,24 +136,24 @@ class Grid:
 
         Those of a variable over Dask are an array of Dask, of blocks with all columns.
         """
-        check_numbers(variable)
+        check_real_numbers(variable)
         self._check(variable)
         variable = variable.transpose(sample_dim, *self.kept.dims)
         if not is_lazy(variable):
-            return self._flat(np.asarray(variable))
-        values = _whole_samples(variable.data)
+            return self._flatten(np.asarray(variable))
+        values = _rechunk_cells(variable.data)
         return values.map_blocks(
-            _flat_by,
-            _once(self),
-            meta=np.empty((0, 0), dtype=_precision(values.dtype)),
+            _flatten_block,
+            _delayed_grid(self),
+            meta=np.empty((0, 0), dtype=_float_dtype(values.dtype)),
             drop_axis=list(range(1, values.ndim)),
             new_axis=1,
             chunks=(values.chunks[0], (self.n_columns,)),
         )
 
-    def _flat(self, values: NDArray[Any]) -> FloatArray:
+    def _flatten(self, values: NDArray[Any]) -> FloatArray:
         """Samples of all cells as rows of the columns."""
-        values = values.astype(_precision(values.dtype), copy=False)
+        values = values.astype(_float_dtype(values.dtype), copy=False)
         is_column = self.is_column
         if is_column.all():
             return values.reshape(len(values), is_column.size)
@@ -161,11 +161,11 @@ class Grid:
 
     def _check(self, variable: Any) -> None:
         """Raise where a variable has other cells than this one."""
-        owner = spoken_of(self.kept)
+        owner = variable_text(self.kept)
         if {*variable.dims} != {*self.dims}:
             raise ValueError(
-                f"{owner} must have {listed('dimension', self.dims)} as in fit, got "
-                f"{listed('dimension', variable.dims)}."
+                f"{owner} must have {list_items('dimension', self.dims)} as in fit, got "
+                f"{list_items('dimension', variable.dims)}."
             )
         for dim, size in self.kept.sizes.items():
             if variable.sizes[dim] != size:
@@ -175,30 +175,30 @@ class Grid:
                 )
             # Without coordinates, the size is all there is to compare: so does xarray.
             if dim in self.kept.coords and dim in variable.coords:
-                self._check_coordinates(dim, along_dim(variable, dim))
+                self._check_coordinates(dim, coordinates_along(variable, dim))
 
-    def _check_coordinates(self, dim: str, came: NDArray[Any]) -> None:
-        expected = along_dim(self.kept, dim)
-        others = np.flatnonzero(differ(expected, came))
+    def _check_coordinates(self, dim: str, coordinates: NDArray[Any]) -> None:
+        expected = coordinates_along(self.kept, dim)
+        others = np.flatnonzero(coordinates_differ(expected, coordinates))
         if len(others):
             here = others[0]
             raise ValueError(
-                f"{spoken_of(self.kept)} must have the coordinates of fit along {dim!r}, got "
-                f"{came[here]!s} in place of {expected[here]!s}: bring it to the grid of fit "
-                "first, with sel or interp."
+                f"{variable_text(self.kept)} must have the coordinates of fit along {dim!r}, got "
+                f"{coordinates[here]!s} in place of {expected[here]!s}: bring it to the grid of "
+                "fit first, with sel or interp."
             )
 
-    def filled(self, values: Any) -> Any:
+    def fill_cells(self, values: Any) -> Any:
         """Values of the columns, along the last axis, as values of the cells.
 
         NaN where a cell is no column.
         """
         is_column = self.is_column
-        if _is_of_dask(values):
+        if _is_dask_array(values):
             cells = is_column.shape
             return values.map_blocks(
-                _filled_by,
-                _once(self),
+                _fill_block,
+                _delayed_grid(self),
                 meta=np.empty((0, *cells), dtype=values.dtype),
                 drop_axis=1,
                 new_axis=list(range(1, 1 + len(cells))),
@@ -213,32 +213,32 @@ class Grid:
         return whole
 
 
-def _is_of_dask(values: Any) -> bool:
+def _is_dask_array(values: Any) -> bool:
     return hasattr(values, "map_blocks")
 
 
-def _once(grid: Grid) -> Any:
+def _delayed_grid(grid: Grid) -> Any:
     """What goes to each worker of Dask once, whatever the number of blocks."""
     from dask import delayed
 
     return delayed(grid, pure=True, traverse=False)
 
 
-def _flat_by(values: NDArray[Any], grid: Grid) -> FloatArray:
-    return grid._flat(values)
+def _flatten_block(values: NDArray[Any], grid: Grid) -> FloatArray:
+    return grid._flatten(values)
 
 
-def _filled_by(values: NDArray[Any], grid: Grid) -> Any:
-    return grid.filled(values)
+def _fill_block(values: NDArray[Any], grid: Grid) -> Any:
+    return grid.fill_cells(values)
 
 
-def _precision(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def _float_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Single precision stays, everything else becomes double."""
     is_single = dtype.kind == "f" and dtype.itemsize == 4
     return np.dtype(np.float32 if is_single else np.float64)
 
 
-def _whole_samples(values: Any) -> Any:
+def _rechunk_cells(values: Any) -> Any:
     """An array of Dask with all cells in each block, of a size that Dask finds right."""
     cells = dict.fromkeys(range(1, values.ndim), -1)
     if all(number == 1 for number in values.numblocks[1:]):
@@ -292,7 +292,7 @@ class Layout:
         grids = Grid.of_all(variables_of(field), sample_dim)
         if not any(grid.n_columns for grid in grids):
             raise ValueError("The field has no cell with a value: all are NaN, or it is empty.")
-        return cls(sample_dim, grids, is_a("Dataset", field))
+        return cls(sample_dim, grids, is_xarray("Dataset", field))
 
     @property
     def n_columns(self) -> int:
@@ -310,20 +310,20 @@ class Layout:
         Its dimensions may come in any order, and a Dataset may have further variables. The table
         of a field over Dask is an array of Dask.
         """
-        variables = self._same_variables(field)
+        variables = self._matching_variables(field)
         pairs = zip(self.grids, variables, strict=True)
         tables = [grid.columns(variable, self.sample_dim) for grid, variable in pairs]
         return tables[0] if len(tables) == 1 else np.concatenate(tables, axis=1)
 
-    def _same_variables(self, field: Any) -> list[Any]:
+    def _matching_variables(self, field: Any) -> list[Any]:
         kind = "Dataset" if self.is_dataset else "DataArray"
-        if not is_a(kind, field):
+        if not is_xarray(kind, field):
             raise TypeError(f"X must be a {kind} as in fit, got {type(field).__name__}.")
         if not self.is_dataset:
             return [field]
         names = [grid.kept.name for grid in self.grids]
         if missing := [name for name in names if name not in field.data_vars]:
-            raise ValueError(f"The Dataset lacks {listed('variable', missing)}, seen in fit.")
+            raise ValueError(f"The Dataset lacks {list_items('variable', missing)}, seen in fit.")
         return [field[name] for name in names]
 
     def field(self, values: ArrayLike) -> Any:
@@ -341,11 +341,11 @@ class Layout:
             column, so that integers become floats there.
         """
         parts = []
-        for grid, part in self._parts(np.array(values), 1):
+        for grid, part in self._split_by_variable(np.array(values), 1):
             # Units and long names are those of the variable, not of what is shown here.
-            parts.append(grid.kept.copy(data=grid.filled(part)))
+            parts.append(grid.kept.copy(data=grid.fill_cells(part)))
             parts[-1].attrs = {}
-        return self._joined(parts)
+        return self._join_variables(parts)
 
     def samples(self, values: ArrayLike, field: Any, names: Iterable[object]) -> Any:
         """One column per group as a DataArray, with the samples of a field.
@@ -364,7 +364,9 @@ class Layout:
         group = "group" if self.sample_dim != "group" else "groups"
         # An array of Dask would give its own name.
         made = xarray.DataArray(values, dims=(self.sample_dim, group)).rename(None)
-        return self._dated(made, field).assign_coords({group: [str(name) for name in names]})
+        return self._add_sample_coords(made, field).assign_coords(
+            {group: [str(name) for name in names]}
+        )
 
     def unstacked(self, values: ArrayLike, field: Any = None) -> Any:
         """A table as a field like the one in fit, NaN where a cell is no column.
@@ -379,19 +381,19 @@ class Layout:
         import xarray
 
         parts = []
-        values = values if _is_of_dask(values) else np.asarray(values)
-        for grid, part in self._parts(values, 2):
+        values = values if _is_dask_array(values) else np.asarray(values)
+        for grid, part in self._split_by_variable(values, 2):
             made = xarray.DataArray(
-                grid.filled(part),
+                grid.fill_cells(part),
                 dims=(self.sample_dim, *grid.kept.dims),
                 coords=grid.kept.coords,
                 name=grid.kept.name,
                 attrs=grid.kept.attrs,
             )
-            parts.append(self._dated(made, field).transpose(*grid.dims))
-        return self._joined(parts)
+            parts.append(self._add_sample_coords(made, field).transpose(*grid.dims))
+        return self._join_variables(parts)
 
-    def _parts(self, values: Any, ndim: int) -> Iterator[tuple[Grid, Any]]:
+    def _split_by_variable(self, values: Any, ndim: int) -> Iterator[tuple[Grid, Any]]:
         """The values of each variable, columns along the last of some axes."""
         if values.ndim != ndim or values.shape[-1] != self.n_columns:
             raise ValueError(
@@ -402,7 +404,7 @@ class Layout:
         parts = (values[..., start:end] for start, end in pairwise(ends))
         return zip(self.grids, parts, strict=True)
 
-    def _joined(self, parts: list[Any]) -> Any:
+    def _join_variables(self, parts: list[Any]) -> Any:
         """A field again, from its variables."""
         if not self.is_dataset:
             return parts[0]
@@ -410,7 +412,7 @@ class Layout:
 
         return xarray.Dataset({part.name: part for part in parts})
 
-    def _dated(self, made: Any, field: Any) -> Any:
+    def _add_sample_coords(self, made: Any, field: Any) -> Any:
         """What was made, with the coordinates along the samples of a field."""
         if field is None:
             return made
@@ -425,6 +427,6 @@ def rows_first(X: Any, y: Any) -> tuple[Any, Any]:
         return X, np.asarray(y)
     sample_dim = sample_dim_of(X, y)
     y = np.asarray(samples_first(y, X, sample_dim))
-    if is_a("Dataset", X):
+    if is_xarray("Dataset", X):
         return Layout.of(X, sample_dim).table(X), y
     return X.transpose(sample_dim, ...), y

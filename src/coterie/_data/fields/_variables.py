@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 # Coordinates are the same when they differ by less than this share of the largest: files
 # store the same grid in single and in double precision.
-SAME = 1e-6
+COORDINATE_TOLERANCE = 1e-6
 
 
 def is_field(X: object) -> bool:
     """Whether X is a DataArray or a Dataset of xarray, which is not imported to find out."""
-    return is_a("DataArray", X) or is_a("Dataset", X)
+    return is_xarray("DataArray", X) or is_xarray("Dataset", X)
 
 
-def is_a(kind: str, X: object) -> bool:
+def is_xarray(kind: str, X: object) -> bool:
     xarray = sys.modules.get("xarray")
     return xarray is not None and isinstance(X, getattr(xarray, kind))
 
@@ -28,15 +28,15 @@ def is_lazy(X: Any) -> bool:
     """Whether X is a field over Dask, whose values are not in memory."""
     if not is_field(X):
         return False
-    variables: list[Any] = [X] if is_a("DataArray", X) else list(X.data_vars.values())
+    variables: list[Any] = [X] if is_xarray("DataArray", X) else list(X.data_vars.values())
     return any(variable.chunks is not None for variable in variables)
 
 
 def variables_of(field: Any) -> list[Any]:
     """The variables of a field, one or more."""
-    if is_a("DataArray", field):
+    if is_xarray("DataArray", field):
         return [field]
-    if not is_a("Dataset", field):
+    if not is_xarray("Dataset", field):
         raise TypeError(
             f"The field must be a DataArray or Dataset of xarray, got {type(field).__name__}."
         )
@@ -50,46 +50,49 @@ def check_sample_dim(field: Any, sample_dim: str) -> None:
     for variable in variables_of(field):
         if sample_dim not in variable.dims:
             raise ValueError(
-                f"{spoken_of(variable)} must have dimension {sample_dim!r} for the samples, got "
-                f"{listed('dimension', variable.dims)}. Drop it, or name another sample_dim."
+                f"{variable_text(variable)} must have dimension {sample_dim!r} for the "
+                f"samples, got {list_items('dimension', variable.dims)}. Drop it, or name another "
+                "sample_dim."
             )
-    if is_a("DataArray", field) and field.ndim == 1:
+    if is_xarray("DataArray", field) and field.ndim == 1:
         raise ValueError(
-            f"{spoken_of(field)} must have dimensions for cells besides {sample_dim!r} for the "
+            f"{variable_text(field)} must have dimensions for cells besides {sample_dim!r} for the "
             "samples, got none."
         )
 
 
-def check_numbers(variable: Any) -> None:
+def check_real_numbers(variable: Any) -> None:
     if variable.dtype.kind not in "fiub":
         raise TypeError(
-            f"{spoken_of(variable)} must hold real numbers, got {variable.dtype}. Convert or drop "
-            "it first."
+            f"{variable_text(variable)} must hold real numbers, got {variable.dtype}. "
+            "Convert or drop it first."
         )
 
 
-def spoken_of(variable: Any) -> str:
+def variable_text(variable: Any) -> str:
     return "The field" if variable.name is None else f"Variable {variable.name!r}"
 
 
-def listed(noun: str, items: Iterable[object]) -> str:
+def list_items(noun: str, items: Iterable[object]) -> str:
     """A noun and some items, such as "dimensions 'lat', 'lon'"."""
     shown = [repr(item) for item in items]
     return f"{noun}{'s' * (len(shown) > 1)} {', '.join(shown)}" if shown else f"no {noun}s"
 
 
-def along_dim(variable: Any, dim: str) -> NDArray[Any]:
+def coordinates_along(variable: Any, dim: str) -> NDArray[Any]:
     """The coordinates of a variable along a dimension, or its indices if there are none."""
     if dim in variable.coords:
         return np.asarray(variable.coords[dim])
     return np.arange(variable.sizes[dim])
 
 
-def differ(these: NDArray[Any], those: NDArray[Any]) -> NDArray[np.bool_]:
+def coordinates_differ(these: NDArray[Any], those: NDArray[Any]) -> NDArray[np.bool_]:
     """Where coordinates are not the same, numbers but for rounding."""
     if these.dtype.kind in "iuf" and those.dtype.kind in "iuf":
         largest = np.abs(these).max(initial=0, where=np.isfinite(these))
-        return ~np.isclose(these, those, rtol=0, atol=SAME * largest, equal_nan=True)
+        return ~np.isclose(
+            these, those, rtol=0, atol=COORDINATE_TOLERANCE * largest, equal_nan=True
+        )
     if these.dtype.kind != those.dtype.kind:
         these, those = these.astype(object), those.astype(object)
     return these != those

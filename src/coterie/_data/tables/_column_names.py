@@ -5,36 +5,36 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 
-from coterie._data.tables._errors import TableError, shown
+from coterie._data.tables._errors import TableError, quote
 
 # Of so many names, a near one is still found in no time.
-MANY = 20_000
+MAX_COMPARED_NAMES = 20_000
 
 
-def near(name: str, names: Collection[str]) -> str | None:
+def closest_name(name: str, names: Collection[str]) -> str | None:
     """The one of these names that was probably meant, or None.
 
     Examples
     --------
-    >>> near("temperture", ["temperature", "pressure"])
+    >>> closest_name("temperture", ["temperature", "pressure"])
     'temperature'
-    >>> near("PRESSURE", ["temperature", "pressure"])
+    >>> closest_name("PRESSURE", ["temperature", "pressure"])
     'pressure'
-    >>> near("wind", ["temperature", "pressure"]) is None
+    >>> closest_name("wind", ["temperature", "pressure"]) is None
     True
     """
     plain = {one.casefold().strip(): one for one in reversed([*names])}
     if (same := plain.get(name.casefold().strip())) is not None:
         return same
-    alike = [one for one in plain if abs(len(one) - len(name)) <= 3][:MANY]
+    alike = [one for one in plain if abs(len(one) - len(name)) <= 3][:MAX_COMPARED_NAMES]
     found = get_close_matches(name.casefold().strip(), alike, n=1, cutoff=0.7)
     return plain[found[0]] if found else None
 
 
 def did_you_mean(name: str, names: Collection[str]) -> str:
     """A question to end a sentence with, where there is a near name."""
-    found = near(name, names)
-    return "" if found is None else f" Did you mean {shown(found)}?"
+    found = closest_name(name, names)
+    return "" if found is None else f" Did you mean {quote(found)}?"
 
 
 def header_names(cells: Sequence[str | None]) -> list[str]:
@@ -57,16 +57,18 @@ def check_names(names: Sequence[str], where: str) -> None:
     twice = {name: numbers for name, numbers in places.items() if len(numbers) > 1}
     if not twice:
         return
-    some = ", ".join(f"{shown(name)} ({_listed(twice[name])})" for name in [*twice][:3])
+    some = ", ".join(
+        f"{quote(name)} ({_column_numbers_text(twice[name])})" for name in [*twice][:3]
+    )
     more = f" and {len(twice) - 3} more" if len(twice) > 3 else ""
-    advice = "is its first line a header?" if _all_numbers(names) else "rename all but one."
+    advice = "is its first line a header?" if _are_all_numbers(names) else "rename all but one."
     raise TableError(f"{where} has columns of the same name, {some}{more}: {advice}")
 
 
-def _listed(numbers: list[int]) -> str:
+def _column_numbers_text(numbers: list[int]) -> str:
     first = ", ".join(map(str, numbers[:4]))
     return f"columns {first}{', ...' if len(numbers) > 4 else ''}"
 
 
-def _all_numbers(names: Sequence[str]) -> bool:
+def _are_all_numbers(names: Sequence[str]) -> bool:
     return all(name.replace(".", "").lstrip("+-").isdigit() for name in names)

@@ -11,29 +11,29 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from coterie._data.tables._column_names import check_names, header_names
-from coterie._data.tables._errors import DAMAGED, TableError, guarded
-from coterie._data.tables._optional_imports import library
+from coterie._data.tables._errors import DAMAGED_ADVICE, TableError, as_table_error
+from coterie._data.tables._optional_imports import import_optional
 from coterie._data.tables._separators import (
     checked_separator,
     first_lines,
-    guessed_separator,
-    records,
+    guess_separator,
+    parse_records,
 )
 
 if TYPE_CHECKING:
     import polars
 
 # Arrow reads so much at once, and no line may be longer.
-LONGEST = 2**30
-TAIL = 2**16
+MAX_ARROW_BLOCK_BYTES = 2**30
+TAIL_BYTES = 2**16
 # A quote that is open for so many lines was probably not meant to be.
-OPEN_LINES = 20
+MAX_QUOTED_LINES = 20
 # Behind all lines: alone in its record where all quotes are closed.
-END = "the end"
+END_MARK = "the end"
 
 
 @dataclass(frozen=True)
-class Lines:
+class CsvLines:
     """The lines of a text in UTF-8 from its header on, and how to cut them."""
 
     content: bytes
@@ -42,19 +42,19 @@ class Lines:
     where: str
 
 
-def text_table(lines: Lines) -> polars.DataFrame:
+def parse_csv(lines: CsvLines) -> polars.DataFrame:
     """All fields as text, with null where there is nothing between two separators.
 
     Names lose the spaces around them and are `unnamed_3` where they are blank; a blank name over
     an empty column, as a separator at the end of each line makes it, is no column.
     """
-    header = _header(lines)
+    header = _read_header(lines)
     _check_quotes(lines)
     try:
-        frame = _parsed(lines, len(header))
+        frame = _parse_with_arrow(lines, len(header))
     except TableError:
-        raise _uneven(lines, len(header)) or _too_long(lines) from None
-    _check_long_cells(lines, frame)
+        raise _uneven_line_error(lines, len(header)) or _too_long_error(lines) from None
+    _check_multiline_cells(lines, frame)
     keep = [j for j, name in enumerate(header) if name.strip() or _has_values(frame, j)]
     frame = frame[:, keep]
     names = header_names(header)
@@ -67,9 +67,9 @@ def _has_values(frame: polars.DataFrame, column: int) -> bool:
     return frame.height == 0 or frame.to_series(column).null_count() < frame.height
 
 
-def lines_of(
+def prepare_csv(
     content: bytes, separator: str | None, decimal: str | None, where: str, *, is_tsv: bool
-) -> Lines:
+) -> CsvLines:
     """The lines of a text from its header on, with their separator guessed where it is not given.
 
     A first line `sep=;`, as Excel writes it, is obeyed.
@@ -81,46 +81,50 @@ def lines_of(
         separator = separator or checked_separator(said[1].decode("ascii", "replace"))
     body = body.lstrip(b"\r\n")
     n_before = content[: len(content) - len(body)].count(b"\n")
-    body = _without_blank_end(body)
+    body = _strip_blank_end(body)
     text = first_lines(body)
     if not text.strip():
         raise TableError(f"{where} holds nothing but blank lines: there is no table in it.")
     if separator is None and is_tsv and "\t" in text.partition("\n")[0]:
         separator = "\t"
-    separator = separator or guessed_separator(text, decimal=decimal)
+    separator = separator or guess_separator(text, decimal=decimal)
     if separator == " " and b'"' not in body:
         body = b"".join(b" ".join(line.split()) + b"\n" for line in body.splitlines())
-    return Lines(body, separator, n_before, where)
+    return CsvLines(body, separator, n_before, where)
 
 
-def _without_blank_end(content: bytes) -> bytes:
+def _strip_blank_end(content: bytes) -> bytes:
     """The same lines with an end to the last one, and no blank ones after it."""
     # A look at the end is enough, unless it is blank, and saves a copy of all the rest.
-    end = content[-TAIL:] if content[-TAIL:].strip() else content
+    end = content[-TAIL_BYTES:] if content[-TAIL_BYTES:].strip() else content
     last = end.rstrip(b" \r\n\x1a")
     spaces = re.match(b" *", end[len(last) :])
     n_kept = len(content) - len(end) + len(last) + (spaces.end() if spaces else 0)
     return content if content[n_kept:] in (b"\n", b"\r\n") else content[:n_kept] + b"\n"
 
 
-def _header(lines: Lines) -> list[str]:
-    first = records(first_lines(lines.content), lines.separator)[:1]
+def _read_header(lines: CsvLines) -> list[str]:
+    first = parse_records(first_lines(lines.content), lines.separator)[:1]
     if not first:
-        raise _too_long(lines)
+        raise _too_long_error(lines)
     return first[0]
 
 
-def _parsed(lines: Lines, n_columns: int) -> polars.DataFrame:
-    reading, arrow, pl = library("pyarrow.csv"), library("pyarrow"), library("polars")
+def _parse_with_arrow(lines: CsvLines, n_columns: int) -> polars.DataFrame:
+    reading, arrow, pl = (
+        import_optional("pyarrow.csv"),
+        import_optional("pyarrow"),
+        import_optional("polars"),
+    )
     # Names by number: those of the header may stand there twice.
     names = [str(column) for column in range(n_columns)]
-    with guarded(f"{lines.where} cannot be read as CSV", DAMAGED):
+    with as_table_error(f"{lines.where} cannot be read as CSV", DAMAGED_ADVICE):
         table = reading.read_csv(
             arrow.BufferReader(lines.content),
             read_options=reading.ReadOptions(
                 column_names=names,
                 skip_rows_after_names=1,
-                block_size=min(len(lines.content) + 1, LONGEST),
+                block_size=min(len(lines.content) + 1, MAX_ARROW_BLOCK_BYTES),
             ),
             parse_options=reading.ParseOptions(
                 delimiter=lines.separator, newlines_in_values=b'"' in lines.content
@@ -135,29 +139,31 @@ def _parsed(lines: Lines, n_columns: int) -> polars.DataFrame:
         return pl.from_arrow(table)
 
 
-def _check_quotes(lines: Lines) -> None:
+def _check_quotes(lines: CsvLines) -> None:
     """Raise where a quote is opened and never closed, which Arrow would let pass."""
     if lines.content.count(b'"') % 2 == 0:
         return
-    for line, row in _numbered(lines, END):
-        if row != [END] and row[-1].endswith(END):
+    for line, row in _numbered_records(lines, END_MARK):
+        if row != [END_MARK] and row[-1].endswith(END_MARK):
             raise TableError(
                 f"{lines.where} opens a quote in line {line} that is never closed: close it there."
             )
 
 
-def _check_long_cells(lines: Lines, frame: polars.DataFrame) -> None:
+def _check_multiline_cells(lines: CsvLines, frame: polars.DataFrame) -> None:
     """Raise where a quote out of place has made one cell of several lines.
 
     Two quotes that are left open close each other, and rows between them would be lost.
     """
     has_quotes = b'"' in lines.content
     if has_quotes and any(series.str.contains("[\r\n]").any() for series in frame):
-        for _ in _numbered(lines, strict=True):
+        for _ in _numbered_records(lines, strict=True):
             continue
 
 
-def _numbered(lines: Lines, *more: str, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
+def _numbered_records(
+    lines: CsvLines, *more: str, strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
     """Each record that is not blank, with the number of the line where it begins."""
     text = io.TextIOWrapper(io.BytesIO(lines.content), encoding="utf-8", newline="")
     reader = csv.reader(chain(text, more), delimiter=lines.separator, strict=strict)
@@ -174,12 +180,12 @@ def _numbered(lines: Lines, *more: str, strict: bool = False) -> Iterator[tuple[
         ) from None
 
 
-def _uneven(lines: Lines, n_columns: int) -> TableError | None:
+def _uneven_line_error(lines: CsvLines, n_columns: int) -> TableError | None:
     """The first line that has more or fewer fields than the header."""
-    for line, row in _numbered(lines):
+    for line, row in _numbered_records(lines):
         if len(row) == n_columns:
             continue
-        if "".join(row).count("\n") > OPEN_LINES:
+        if "".join(row).count("\n") > MAX_QUOTED_LINES:
             advice = "is a quote left open there?"
         elif n_columns == 1:
             advice = "pass --separator, or put quotes around that field."
@@ -192,7 +198,7 @@ def _uneven(lines: Lines, n_columns: int) -> TableError | None:
     return None
 
 
-def _too_long(lines: Lines) -> TableError:
+def _too_long_error(lines: CsvLines) -> TableError:
     return TableError(
         f"{lines.where} has lines or fields too long to be read as CSV: is it CSV, with its "
         "quotes closed?"

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 import codecs
 
-from coterie._data.tables._errors import TableError, shown
+from coterie._data.tables._errors import TableError, quote
 
-MARKS = {
+BYTE_ORDER_MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
 # So much is decoded at a time, only to see whether it can be.
-BLOCK = 2**24
+DECODE_CHUNK_BYTES = 2**24
 # Letters that no text has: what is below the space, but for those that move the cursor.
-NO_TEXT = bytes({*range(32)} - {*b"\t\n\r\f\v\x1a\x1b"})
+CONTROL_BYTES = bytes({*range(32)} - {*b"\t\n\r\f\v\x1a\x1b"})
 
 
-def utf8_of(content: bytes, encoding: str | None, where: str) -> bytes:
+def to_utf8(content: bytes, encoding: str | None, where: str) -> bytes:
     """The same text in UTF-8, without a mark in front.
 
     Examples
     --------
-    >>> utf8_of("été".encode("latin-1"), "latin-1", "x.csv").decode()
+    >>> to_utf8("été".encode("latin-1"), "latin-1", "x.csv").decode()
     'été'
-    >>> utf8_of("été".encode("latin-1"), None, "x.csv")
+    >>> to_utf8("été".encode("latin-1"), None, "x.csv")
     Traceback (most recent call last):
     coterie._data.tables._errors.TableError: x.csv is not in UTF-8 (line 1, byte 1 is 0xe9): \
 if it comes from an older program, pass --encoding latin-1.
     """
-    for mark, name in MARKS.items():
+    for mark, name in BYTE_ORDER_MARKS.items():
         if encoding is None and content.startswith(mark):
             encoding = name
     if encoding is not None:
-        content = _decoded(content, encoding, where).encode("utf-8", "replace")
+        content = _decode(content, encoding, where).encode("utf-8", "replace")
     content = content.removeprefix(codecs.BOM_UTF8)
     _check_utf8(content, where)
     if b"\0" in content:
@@ -45,7 +45,7 @@ if it comes from an older program, pass --encoding latin-1.
     return content
 
 
-def _decoded(content: bytes, encoding: str, where: str) -> str:
+def _decode(content: bytes, encoding: str, where: str) -> str:
     try:
         return content.decode(encoding)
     except UnicodeError as error:
@@ -56,23 +56,26 @@ def _decoded(content: bytes, encoding: str, where: str) -> str:
     except (LookupError, ValueError):
         raise TableError(
             f"--encoding must be one that Python knows, such as utf-8, latin-1 or cp1252, "
-            f"got {shown(encoding)}."
+            f"got {quote(encoding)}."
         ) from None
 
 
 def _check_utf8(content: bytes, where: str) -> None:
     decoder, start = codecs.getincrementaldecoder("utf-8")(), 0
-    for start in range(0, len(content), BLOCK):
+    for start in range(0, len(content), DECODE_CHUNK_BYTES):
         # What is left from the block before stands in front of this one.
         before = len(decoder.getstate()[0])
         try:
-            decoder.decode(content[start : start + BLOCK], final=start + BLOCK >= len(content))
+            decoder.decode(
+                content[start : start + DECODE_CHUNK_BYTES],
+                final=start + DECODE_CHUNK_BYTES >= len(content),
+            )
         except UnicodeDecodeError as error:
-            raise _not_utf8(content, start - before + error.start, where) from None
+            raise _not_utf8_error(content, start - before + error.start, where) from None
 
 
-def _not_utf8(content: bytes, position: int, where: str) -> TableError:
-    if content[:1000].translate(None, NO_TEXT) != content[:1000]:
+def _not_utf8_error(content: bytes, position: int, where: str) -> TableError:
+    if content[:1000].translate(None, CONTROL_BYTES) != content[:1000]:
         return TableError(f"{where} is no text and no format we read: name a CSV or Parquet file.")
     line = content.count(b"\n", 0, position) + 1
     return TableError(

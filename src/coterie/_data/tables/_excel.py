@@ -6,49 +6,49 @@ import io
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from coterie._data.tables._column_names import check_names, did_you_mean, header_names
-from coterie._data.tables._errors import DAMAGED, TableError, guarded, shown
-from coterie._data.tables._infer_types import typed
-from coterie._data.tables._optional_imports import library
+from coterie._data.tables._errors import DAMAGED_ADVICE, TableError, as_table_error, quote
+from coterie._data.tables._infer_types import infer_types
+from coterie._data.tables._optional_imports import import_optional
 
 if TYPE_CHECKING:
     import polars
 
-MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 1_048_576, 16_384, 32_767
-DATES = {"Date": "yyyy-mm-dd", "Datetime": "yyyy-mm-dd hh:mm:ss"}
-TEXTS = ("String", "Categorical", "Enum", "Time", "Duration")
+MAX_EXCEL_ROWS, MAX_EXCEL_COLUMNS, MAX_EXCEL_LETTERS = 1_048_576, 16_384, 32_767
+DATE_FORMATS = {"Date": "yyyy-mm-dd", "Datetime": "yyyy-mm-dd hh:mm:ss"}
+TEXT_TYPES = ("String", "Categorical", "Enum", "Time", "Duration")
 
 
-def excel_table(content: bytes, sheet: str | None, where: str) -> polars.DataFrame:
+def read_excel(content: bytes, sheet: str | None, where: str) -> polars.DataFrame:
     """The columns of a sheet, by default of the first; its first row that is not blank has names.
 
     Numbers that are stored as text are numbers here.
     """
-    fastexcel, pl = library("fastexcel"), library("polars")
-    with guarded(f"{where} cannot be read as an Excel workbook", DAMAGED):
+    fastexcel, pl = import_optional("fastexcel"), import_optional("polars")
+    with as_table_error(f"{where} cannot be read as an Excel workbook", DAMAGED_ADVICE):
         book = fastexcel.read_excel(content)
-        name = _sheet(book.sheet_names, sheet, where)
+        name = _select_sheet(book.sheet_names, sheet, where)
         top = pl.DataFrame(book.load_sheet(name, header_row=None, n_rows=1, dtypes="string"))
         if top.is_empty():
-            raise TableError(f"{where} has nothing in sheet {shown(name)}: name another, --sheet.")
-        below = _below(book, name, top.width)
+            raise TableError(f"{where} has nothing in sheet {quote(name)}: name another, --sheet.")
+        below = _load_rows(book, name, top.width)
     names = header_names(top.row(0))
-    keep = [j for j, cell in enumerate(top.row(0)) if cell or not _is_blank(below, j)]
+    keep = [j for j, cell in enumerate(top.row(0)) if cell or not _is_blank_column(below, j)]
     check_names([names[j] for j in keep], where)
     frame = below[:, keep]
     frame.columns = [names[j] for j in keep]
-    return typed(frame, decimal=".", where=where)
+    return infer_types(frame, decimal=".", where=where)
 
 
-def _sheet(names: list[str], sheet: str | None, where: str) -> str:
+def _select_sheet(names: list[str], sheet: str | None, where: str) -> str:
     if not names:
         raise TableError(f"{where} has no sheets: there is no table in it.")
     if sheet is None or sheet in names:
         return sheet or names[0]
-    question = did_you_mean(sheet, names) or f" Its first is {shown(names[0])}."
-    raise TableError(f"{where} has no sheet {shown(sheet)}.{question}")
+    question = did_you_mean(sheet, names) or f" Its first is {quote(names[0])}."
+    raise TableError(f"{where} has no sheet {quote(sheet)}.{question}")
 
 
-def _below(book: Any, name: str, n_columns: int) -> polars.DataFrame:
+def _load_rows(book: Any, name: str, n_columns: int) -> polars.DataFrame:
     """The rows below the header, each column of one type that fits all of its rows."""
     loaded = book.load_sheet(
         name,
@@ -57,10 +57,10 @@ def _below(book: Any, name: str, n_columns: int) -> polars.DataFrame:
         schema_sample_rows=None,
         column_names=[str(j) for j in range(n_columns)],
     )
-    return library("polars").DataFrame(loaded)
+    return import_optional("polars").DataFrame(loaded)
 
 
-def _is_blank(frame: polars.DataFrame, column: int) -> bool:
+def _is_blank_column(frame: polars.DataFrame, column: int) -> bool:
     return frame.height > 0 and frame.to_series(column).null_count() == frame.height
 
 
@@ -69,7 +69,7 @@ def write_excel(frame: polars.DataFrame, file: BinaryIO) -> None:
 
     A null is a cell that is not there, so that rows of nulls at the end are not there either.
     """
-    xlsxwriter = library("xlsxwriter")
+    xlsxwriter = import_optional("xlsxwriter")
     # In memory, so that a full disk is met by our own file and by nothing that Excel needs.
     content = io.BytesIO()
     with xlsxwriter.Workbook(content, {"in_memory": True}) as book:
@@ -83,46 +83,47 @@ def write_excel(frame: polars.DataFrame, file: BinaryIO) -> None:
 
 def _write_column(sheet: Any, book: Any, column: int, series: polars.Series) -> None:
     kind = series.dtype.base_type().__name__
-    style = book.add_format({"num_format": DATES[kind]}) if kind in DATES else None
-    write = _writer(sheet, kind)
-    for row, value in enumerate(_cells(series, kind), 1):
+    style = book.add_format({"num_format": DATE_FORMATS[kind]}) if kind in DATE_FORMATS else None
+    write = _cell_writer(sheet, kind)
+    for row, value in enumerate(_excel_values(series, kind), 1):
         if value is not None:
             write(row, column, value, style)
 
 
-def _writer(sheet: Any, kind: str) -> Any:
-    if kind in DATES:
+def _cell_writer(sheet: Any, kind: str) -> Any:
+    if kind in DATE_FORMATS:
         return sheet.write_datetime
-    if kind in TEXTS:
+    if kind in TEXT_TYPES:
         return sheet.write_string
     return sheet.write_boolean if kind == "Boolean" else sheet.write_number
 
 
-def _cells(series: polars.Series, kind: str) -> list[Any]:
+def _excel_values(series: polars.Series, kind: str) -> list[Any]:
     """The values of a column as Excel has them."""
     if kind == "Datetime":
         return series.dt.replace_time_zone(None).to_list()
-    if kind in TEXTS:
+    if kind in TEXT_TYPES:
         return [None if value is None else str(value) for value in series.to_list()]
     return series.fill_nan(None).to_list() if series.dtype.is_float() else series.to_list()
 
 
-def check_limits(frame: polars.DataFrame) -> None:
+def check_excel_limits(frame: polars.DataFrame) -> None:
     """Raise where a table is more than a sheet holds."""
-    if frame.height + 1 > MOST_ROWS or frame.width > MOST_COLUMNS:
+    if frame.height + 1 > MAX_EXCEL_ROWS or frame.width > MAX_EXCEL_COLUMNS:
         raise TableError(
-            f"Excel holds {MOST_ROWS:,} rows with the header and {MOST_COLUMNS:,} columns, and "
-            f"this table has {frame.height:,} rows and {frame.width:,} columns: write Parquet."
+            f"Excel holds {MAX_EXCEL_ROWS:,} rows with the header and {MAX_EXCEL_COLUMNS:,} "
+            f"columns, and this table has {frame.height:,} rows and {frame.width:,} columns: "
+            "write Parquet."
         )
     for series in frame:
         kind = series.dtype.base_type().__name__
         if series.dtype.is_nested() or kind in ("Binary", "Object"):
             raise TableError(
-                f"Excel has no cells for column {shown(series.name)} ({kind.lower()}): drop it, or "
+                f"Excel has no cells for column {quote(series.name)} ({kind.lower()}): drop it, or "
                 "write Parquet."
             )
-        if kind == "String" and (series.alias("text").str.len_chars() > MOST_LETTERS).any():
+        if kind == "String" and (series.alias("text").str.len_chars() > MAX_EXCEL_LETTERS).any():
             raise TableError(
-                f"Excel holds {MOST_LETTERS:,} letters in a cell, and column {shown(series.name)} "
-                "has longer text: drop it, or write Parquet."
+                f"Excel holds {MAX_EXCEL_LETTERS:,} letters in a cell, and column "
+                f"{quote(series.name)} has longer text: drop it, or write Parquet."
             )

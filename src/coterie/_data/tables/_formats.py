@@ -6,10 +6,10 @@ import re
 from pathlib import Path, PurePath
 
 from coterie._data.tables._column_names import did_you_mean
-from coterie._data.tables._errors import TableError, place, shown
+from coterie._data.tables._errors import TableError, path_text, quote
 
 FORMATS = ("csv", "tsv", "parquet", "feather", "jsonl", "json", "excel")
-SUFFIXES = {
+FORMAT_BY_SUFFIX = {
     ".csv": "csv",
     ".txt": "csv",
     ".dat": "csv",
@@ -29,10 +29,16 @@ SUFFIXES = {
     ".xls": "excel",
 }
 # Names people use for the same thing.
-ALSO = {"arrow": "feather", "ipc": "feather", "ndjson": "jsonl", "xlsx": "excel", "xls": "excel"}
-PACKED = (".gz", ".bz2", ".xz", ".zst")
-KNOWN_SUFFIXES = (*SUFFIXES, *PACKED)
-BEGINNINGS = (
+FORMAT_ALIASES = {
+    "arrow": "feather",
+    "ipc": "feather",
+    "ndjson": "jsonl",
+    "xlsx": "excel",
+    "xls": "excel",
+}
+COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+KNOWN_SUFFIXES = (*FORMAT_BY_SUFFIX, *COMPRESSED_SUFFIXES)
+MAGIC_BYTES = (
     (b"PAR1", "parquet"),
     (b"ARROW1", "feather"),
     (b"\xff\xff\xff\xff", "feather"),
@@ -40,10 +46,10 @@ BEGINNINGS = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "excel"),
 )
 # These always begin as above, so that another beginning is another format.
-BINARY = ("parquet", "feather", "excel")
+BINARY_FORMATS = ("parquet", "feather", "excel")
 
 
-def format_of(source: str | Path, content: bytes, format: str | None) -> str:  # noqa: A002
+def detect_format(source: str | Path, content: bytes, format: str | None) -> str:  # noqa: A002
     """The format of a file's content.
 
     Parameters
@@ -57,25 +63,25 @@ def format_of(source: str | Path, content: bytes, format: str | None) -> str:  #
 
     Examples
     --------
-    >>> format_of("prices.tsv", b"a", None)
+    >>> detect_format("prices.tsv", b"a", None)
     'tsv'
-    >>> format_of("-", b"PAR1...", None)
+    >>> detect_format("-", b"PAR1...", None)
     'parquet'
     """
     if format is not None:
         return checked_format(format)
     named, seen = format_by_name(source), format_by_content(content)
-    if seen in BINARY or named is None or (named == "csv" and seen in ("json", "jsonl")):
+    if seen in BINARY_FORMATS or named is None or (named == "csv" and seen in ("json", "jsonl")):
         return seen
-    if named in BINARY:
+    if named in BINARY_FORMATS:
         raise TableError(
-            f"{place(source)} is not {NOUNS[named]}, whatever its name says; "
-            f"if it is {NOUNS[seen]}, pass --format {seen}."
+            f"{path_text(source)} is not {FORMAT_NAMES[named]}, whatever its name says; "
+            f"if it is {FORMAT_NAMES[seen]}, pass --format {seen}."
         )
     return named
 
 
-NOUNS = {
+FORMAT_NAMES = {
     "csv": "CSV",
     "tsv": "TSV",
     "parquet": "Parquet",
@@ -89,23 +95,23 @@ NOUNS = {
 def checked_format(name: str) -> str:
     """One of the formats, by any of its names."""
     word = name.strip().lstrip(".").lower()
-    if word in FORMATS or word in ALSO:
-        return ALSO.get(word, word)
-    question = did_you_mean(word, [*FORMATS, *ALSO])
-    raise TableError(f"--format must be one of {', '.join(FORMATS)}, got {shown(name)}.{question}")
+    if word in FORMATS or word in FORMAT_ALIASES:
+        return FORMAT_ALIASES.get(word, word)
+    question = did_you_mean(word, [*FORMATS, *FORMAT_ALIASES])
+    raise TableError(f"--format must be one of {', '.join(FORMATS)}, got {quote(name)}.{question}")
 
 
 def format_by_name(source: str | Path) -> str | None:
     """The format that a suffix stands for, or None; `.csv.gz` stands for CSV."""
     path = PurePath(source)
-    if path.suffix.lower() in PACKED:
+    if path.suffix.lower() in COMPRESSED_SUFFIXES:
         path = path.with_suffix("")
-    return SUFFIXES.get(path.suffix.lower())
+    return FORMAT_BY_SUFFIX.get(path.suffix.lower())
 
 
 def format_by_content(content: bytes) -> str:
     """The format that a file begins like; CSV where it begins like nothing else."""
-    for beginning, format_name in BEGINNINGS:
+    for beginning, format_name in MAGIC_BYTES:
         if content.startswith(beginning):
             return format_name
     # More than a bracket: [mm] may be the name of a column.

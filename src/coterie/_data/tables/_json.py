@@ -7,35 +7,35 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from coterie._data.tables._errors import TableError, guarded, reason_of
-from coterie._data.tables._optional_imports import library
+from coterie._data.tables._errors import TableError, as_table_error, short_reason
+from coterie._data.tables._optional_imports import import_optional
 
 if TYPE_CHECKING:
     import polars
 
-ROWS = 'write it as a list of rows like [{"a": 1}, {"a": 2}], or one such row in each line'
+ROWS_ADVICE = 'write it as a list of rows like [{"a": 1}, {"a": 2}], or one such row in each line'
 
 
-def json_table(content: bytes, where: str) -> polars.DataFrame:
+def read_json(content: bytes, where: str) -> polars.DataFrame:
     """The rows in a text of JSON, in lines or in a list; a key is a column.
 
     Polars reads most of it fast; what it cannot, such as NaN, Python reads.
     """
-    pl = library("polars")
+    pl = import_optional("polars")
     is_list = content.lstrip().startswith(b"[")
     read = pl.read_json if is_list else pl.read_ndjson
     try:
-        with guarded(where, "no JSON"):
+        with as_table_error(where, "no JSON"):
             frame = read(io.BytesIO(content), infer_schema_length=None)
             rows = json.loads(content) if is_list else map(json.loads, content.splitlines())
-            return frame.select(pl.nth(_in_order(frame.columns, rows)))
+            return frame.select(pl.nth(_column_order(frame.columns, rows)))
     except TableError:
-        rows = _whole(content, where) if is_list else _lines(content, where)
-    with guarded(f"{where} holds values that no columns can hold", ROWS):
+        rows = _parse_list(content, where) if is_list else _parse_lines(content, where)
+    with as_table_error(f"{where} holds values that no columns can hold", ROWS_ADVICE):
         return pl.DataFrame(rows, infer_schema_length=None, strict=False)
 
 
-def _in_order(names: list[str], rows: Iterable[dict[str, Any]]) -> list[int]:
+def _column_order(names: list[str], rows: Iterable[dict[str, Any]]) -> list[int]:
     """Places of the names in the order in which they first come, which polars does not keep."""
     places = {name: place for place, name in enumerate(names)}
     order: dict[int, None] = {}
@@ -46,30 +46,31 @@ def _in_order(names: list[str], rows: Iterable[dict[str, Any]]) -> list[int]:
     return list(order)
 
 
-def _whole(content: bytes, where: str) -> list[dict[str, Any]]:
+def _parse_list(content: bytes, where: str) -> list[dict[str, Any]]:
     try:
         rows = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise TableError(
-            f"{where} is no JSON, or not all of it ({reason_of(error)}): mend it, or get it again."
+            f"{where} is no JSON, or not all of it ({short_reason(error)}): "
+            "mend it, or get it again."
         ) from None
     if not all(isinstance(row, dict) for row in rows):
-        raise TableError(f"{where} is JSON, but no table: {ROWS}.")
+        raise TableError(f"{where} is JSON, but no table: {ROWS_ADVICE}.")
     return rows
 
 
-def _lines(content: bytes, where: str) -> list[dict[str, Any]]:
+def _parse_lines(content: bytes, where: str) -> list[dict[str, Any]]:
     lines = enumerate(content.split(b"\n"), 1)
-    return [_row(line, number, where) for number, line in lines if line.strip()]
+    return [_parse_line(line, number, where) for number, line in lines if line.strip()]
 
 
-def _row(line: bytes, number: int, where: str) -> dict[str, Any]:
+def _parse_line(line: bytes, number: int, where: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise TableError(
-            f"{where} has no JSON in line {number} ({reason_of(error)}): mend that line."
+            f"{where} has no JSON in line {number} ({short_reason(error)}): mend that line."
         ) from None
     if not isinstance(row, dict):
-        raise TableError(f"{where} has no row in line {number}: {ROWS}.")
+        raise TableError(f"{where} has no row in line {number}: {ROWS_ADVICE}.")
     return row

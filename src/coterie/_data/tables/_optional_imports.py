@@ -8,14 +8,14 @@ from typing import Any
 from coterie._data.tables._errors import TableError
 
 
-def library(name: str) -> Any:
+def import_optional(name: str) -> Any:
     """A module by its name, or a sentence on how to get it.
 
     Examples
     --------
-    >>> library("polars").__name__
+    >>> import_optional("polars").__name__
     'polars'
-    >>> library("no_such_library")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    >>> import_optional("no_such_library")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     TableError: Reading tables needs an extra: pip install "coterie[cli]".
     """

@@ -5,22 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coterie._data.tables._arrow import feather_table, parquet_table
-from coterie._data.tables._csv import lines_of, text_table
-from coterie._data.tables._encoding import utf8_of
-from coterie._data.tables._errors import TableError, place, shown
-from coterie._data.tables._excel import excel_table
-from coterie._data.tables._formats import NOUNS, format_of
-from coterie._data.tables._infer_types import typed
-from coterie._data.tables._json import json_table
-from coterie._data.tables._optional_imports import library
-from coterie._data.tables._read_bytes import bytes_of
+from coterie._data.tables._arrow import read_feather, read_parquet
+from coterie._data.tables._csv import parse_csv, prepare_csv
+from coterie._data.tables._encoding import to_utf8
+from coterie._data.tables._errors import TableError, path_text, quote
+from coterie._data.tables._excel import read_excel
+from coterie._data.tables._formats import FORMAT_NAMES, detect_format
+from coterie._data.tables._infer_types import infer_types
+from coterie._data.tables._json import read_json
+from coterie._data.tables._optional_imports import import_optional
+from coterie._data.tables._read_bytes import read_bytes
 
 if TYPE_CHECKING:
     import polars
 
 # Which formats an option has a meaning for.
-MEANT_FOR = {
+FORMATS_OF_OPTION = {
     "separator": ("csv", "tsv"),
     "decimal": ("csv", "tsv"),
     "encoding": ("csv", "tsv", "json", "jsonl"),
@@ -78,45 +78,46 @@ def read_table(
     >>> read_table(path).rows()
     [(1.5, 'Paris'), (None, 'Rome')]
     """
-    library("polars")
+    import_optional("polars")
     if decimal not in (None, ".", ","):
-        raise TableError(f"--decimal must be '.' or ',', got {shown(decimal)}.")
-    content, where = bytes_of(source), place(source)
-    kind = format_of(source, content, format)
+        raise TableError(f"--decimal must be '.' or ',', got {quote(decimal)}.")
+    content, where = read_bytes(source), path_text(source)
+    kind = detect_format(source, content, format)
     given = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet}
-    _check_meant(kind, [name for name, value in given.items() if value is not None], where)
+    _check_options(kind, [name for name, value in given.items() if value is not None], where)
     if kind == "parquet":
-        frame = parquet_table(content, where)
+        frame = read_parquet(content, where)
     elif kind == "feather":
-        frame = feather_table(content, where)
+        frame = read_feather(content, where)
     elif kind == "excel":
-        frame = excel_table(content, sheet, where)
+        frame = read_excel(content, sheet, where)
     elif kind in ("json", "jsonl"):
-        frame = json_table(utf8_of(content, encoding, where), where)
+        frame = read_json(to_utf8(content, encoding, where), where)
     else:
-        text = utf8_of(content, encoding, where)
-        frame = _csv_table(text, separator, decimal, where, is_tsv=kind == "tsv")
-    return _checked(frame, where)
+        text = to_utf8(content, encoding, where)
+        frame = _read_csv(text, separator, decimal, where, is_tsv=kind == "tsv")
+    return _check_not_empty(frame, where)
 
 
-def _check_meant(kind: str, options: list[str], where: str) -> None:
+def _check_options(kind: str, options: list[str], where: str) -> None:
     for option in options:
-        if kind not in MEANT_FOR[option]:
+        if kind not in FORMATS_OF_OPTION[option]:
             raise TableError(
-                f"{where} is {NOUNS[kind]}, for which --{option} has no meaning: leave it out."
+                f"{where} is {FORMAT_NAMES[kind]}, for which --{option} has no meaning: "
+                "leave it out."
             )
 
 
-def _csv_table(
+def _read_csv(
     text: bytes, separator: str | None, decimal: str | None, where: str, *, is_tsv: bool
 ) -> polars.DataFrame:
-    lines = lines_of(text, separator, decimal, where, is_tsv=is_tsv)
+    lines = prepare_csv(text, separator, decimal, where, is_tsv=is_tsv)
     if decimal is None and lines.separator == ",":
         decimal = "."
-    return typed(text_table(lines), decimal=decimal, where=where)
+    return infer_types(parse_csv(lines), decimal=decimal, where=where)
 
 
-def _checked(frame: polars.DataFrame, where: str) -> polars.DataFrame:
+def _check_not_empty(frame: polars.DataFrame, where: str) -> polars.DataFrame:
     if frame.width == 0:
         raise TableError(f"{where} has no columns: there is no table in it.")
     if frame.height == 0:

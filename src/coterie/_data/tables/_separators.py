@@ -7,29 +7,36 @@ import io
 import re
 from itertools import islice
 
-from coterie._data.tables._errors import TableError, shown
+from coterie._data.tables._errors import TableError, quote
 
-CANDIDATES = (",", ";", "\t", "|")
+SEPARATORS = (",", ";", "\t", "|")
 # Words for what a shell makes hard to type.
-WORDS = {"\\t": "\t", "tab": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
-NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+SEPARATOR_WORDS = {
+    "\\t": "\t",
+    "tab": "\t",
+    "space": " ",
+    "comma": ",",
+    "semicolon": ";",
+    "pipe": "|",
+}
+NUMBER_PATTERN = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 # So many lines decide, and at first so many bytes.
-LINES, BYTES = 100, 2**16
+SAMPLE_LINES, SAMPLE_BYTES = 100, 2**16
 
 
 def checked_separator(separator: str) -> str:
     """A separator as one letter, or a sentence."""
-    letter = WORDS.get(separator.lower(), separator)
+    letter = SEPARATOR_WORDS.get(separator.lower(), separator)
     if len(letter) != 1 or not letter.isascii() or letter in '"\r\n\0':
         raise TableError(
-            f"--separator must be one letter, such as ';' or tab, got {shown(separator)}."
+            f"--separator must be one letter, such as ';' or tab, got {quote(separator)}."
         )
     return letter
 
 
 def first_lines(content: bytes) -> str:
     """The beginning of a text, in whole lines; all of it where it is short."""
-    size = BYTES
+    size = SAMPLE_BYTES
     while size < len(content) and _n_lines(content[:size]) < 10:
         size *= 8
     if size >= len(content):
@@ -42,19 +49,19 @@ def _n_lines(content: bytes) -> int:
     return max(content.count(b"\n"), content.count(b"\r"))
 
 
-def records(text: str, separator: str) -> list[list[str]]:
+def parse_records(text: str, separator: str) -> list[list[str]]:
     """The first records of a text, without blank lines, up to one that is too long."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     rows: list[list[str]] = []
     try:
-        rows.extend(islice(filter(None, reader), LINES))
+        rows.extend(islice(filter(None, reader), SAMPLE_LINES))
     except csv.Error:
         # Only that a field is longer than the csv module takes; Arrow may take it.
         return rows
     return rows
 
 
-def guessed_separator(text: str, *, decimal: str | None = None) -> str:
+def guess_separator(text: str, *, decimal: str | None = None) -> str:
     r"""The separator of the first lines: same count in all of them, and numbers between.
 
     Among comma, semicolon, tab and bar, that which gives most lines as many fields as the header
@@ -63,20 +70,20 @@ def guessed_separator(text: str, *, decimal: str | None = None) -> str:
 
     Examples
     --------
-    >>> guessed_separator("x;y\n1,5;2,5\n")
+    >>> guess_separator("x;y\n1,5;2,5\n")
     ';'
-    >>> guessed_separator("height  weight\n 180      71\n")
+    >>> guess_separator("height  weight\n 180      71\n")
     ' '
     """
-    possible = [one for one in CANDIDATES if one != decimal]
-    scores = {one: score for one in possible if (score := _score(text, one))}
+    possible = [one for one in SEPARATORS if one != decimal]
+    scores = {one: score for one in possible if (score := _separator_score(text, one))}
     if scores:
         return max(scores, key=lambda one: scores[one])
     return " " if _spaces_fit(text) else ","
 
 
-def _score(text: str, separator: str) -> tuple[float, float, int] | None:
-    header, *rows = records(text, separator) or [[]]
+def _separator_score(text: str, separator: str) -> tuple[float, float, int] | None:
+    header, *rows = parse_records(text, separator) or [[]]
     if len(header) < 2:
         return None
     agreeing = sum(len(row) == len(header) for row in rows) / max(len(rows), 1)
@@ -85,12 +92,12 @@ def _score(text: str, separator: str) -> tuple[float, float, int] | None:
 
 def _share_of_numbers(rows: list[list[str]], separator: str) -> float:
     cells = [cell if separator == "," else cell.replace(",", ".") for row in rows for cell in row]
-    return sum(NUMBER.fullmatch(cell) is not None for cell in cells) / max(len(cells), 1)
+    return sum(NUMBER_PATTERN.fullmatch(cell) is not None for cell in cells) / max(len(cells), 1)
 
 
 def _spaces_fit(text: str) -> bool:
     """Whether runs of spaces cut all lines into equally many fields, some of them numbers."""
-    rows = [line.split() for line in text.splitlines()[:LINES] if line.strip()]
+    rows = [line.split() for line in text.splitlines()[:SAMPLE_LINES] if line.strip()]
     if '"' in text or len(rows) < 2 or len({*map(len, rows)}) > 1 or len(rows[0]) < 2:
         return False
-    return any(NUMBER.fullmatch(cell) for cell in rows[1])
+    return any(NUMBER_PATTERN.fullmatch(cell) for cell in rows[1])

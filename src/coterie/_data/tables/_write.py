@@ -12,25 +12,29 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from coterie._data.tables._errors import (
     TableError,
-    is_about_the_file,
-    number_of,
-    place,
-    reason_of,
-    shown,
+    is_file_error,
+    os_error_number,
+    path_text,
+    quote,
+    short_reason,
 )
-from coterie._data.tables._excel import check_limits, write_excel
-from coterie._data.tables._formats import NOUNS, PACKED, checked_format, format_by_name
-from coterie._data.tables._optional_imports import library
-from coterie._persist.files import Opener, whole_file
+from coterie._data.tables._excel import check_excel_limits, write_excel
+from coterie._data.tables._formats import (
+    COMPRESSED_SUFFIXES,
+    FORMAT_NAMES,
+    checked_format,
+    format_by_name,
+)
+from coterie._data.tables._optional_imports import import_optional
+from coterie._persist.files import DISK_FULL_ERRORS, Opener, whole_file
 
 if TYPE_CHECKING:
     import polars
 
-READ_ONLY = (*PACKED, ".xls", ".xlsm")
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
-NO_FOLDER = (errno.ENOENT, errno.ENOTDIR)
-ENDINGS = ".csv, .tsv, .parquet, .feather, .jsonl, .json or .xlsx"
+READ_ONLY_SUFFIXES = (*COMPRESSED_SUFFIXES, ".xls", ".xlsm")
+PERMISSION_ERRORS = (errno.EACCES, errno.EPERM, errno.EROFS)
+FOLDER_ERRORS = (errno.ENOENT, errno.ENOTDIR)
+SUFFIXES_TEXT = ".csv, .tsv, .parquet, .feather, .jsonl, .json or .xlsx"
 
 
 def write_table(
@@ -70,28 +74,28 @@ def write_table(
     0.1
     NA
     """
-    kind = _format(path, format)
+    kind = _output_format(path, format)
     _check_writable(frame, kind)
     if str(path) == "-":
-        with _explained("Standard output", None):
+        with _explain_errors("Standard output", None):
             content = io.BytesIO()
             WRITERS[kind](frame, content)
-            _to_standard_output(content.getvalue())
+            _write_stdout(content.getvalue())
         return
-    with _explained(place(path), Path(path)), opener(path) as file:
+    with _explain_errors(path_text(path), Path(path)), opener(path) as file:
         WRITERS[kind](frame, file)
 
 
-def _format(path: str | Path, name: str | None) -> str:
+def _output_format(path: str | Path, name: str | None) -> str:
     if name is not None:
         return checked_format(name)
     if str(path) == "-":
         return "csv"
     found = format_by_name(path)
-    if found is None or Path(path).suffix.lower() in READ_ONLY:
+    if found is None or Path(path).suffix.lower() in READ_ONLY_SUFFIXES:
         raise TableError(
-            f"{place(path)} does not end in the name of a format that we write: end it in "
-            f"{ENDINGS}, or pass --format."
+            f"{path_text(path)} does not end in the name of a format that we write: end it in "
+            f"{SUFFIXES_TEXT}, or pass --format."
         )
     return found
 
@@ -100,48 +104,48 @@ def _check_writable(frame: polars.DataFrame, kind: str) -> None:
     if frame.width == 0:
         raise TableError("The table has no columns: there is nothing to write.")
     if kind == "excel":
-        check_limits(frame)
+        check_excel_limits(frame)
     if kind in ("excel", "json", "jsonl"):
-        _check_finite(frame, kind)
+        _check_no_infinity(frame, kind)
 
 
-def _check_finite(frame: polars.DataFrame, kind: str) -> None:
+def _check_no_infinity(frame: polars.DataFrame, kind: str) -> None:
     for series in frame:
         if series.dtype.is_float() and series.alias("floats").is_infinite().any():
             raise TableError(
-                f"Column {shown(series.name)} has infinite values, and {NOUNS[kind]} has none: "
-                "write CSV or Parquet."
+                f"Column {quote(series.name)} has infinite values, and {FORMAT_NAMES[kind]} "
+                "has none: write CSV or Parquet."
             )
 
 
 @contextmanager
-def _explained(where: str, path: Path | None) -> Iterator[None]:
+def _explain_errors(where: str, path: Path | None) -> Iterator[None]:
     """Say in a sentence why something could not be written."""
     try:
         yield
     except (TableError, BrokenPipeError):
         raise
     except BaseException as error:
-        if not is_about_the_file(error):
+        if not is_file_error(error):
             raise
-        raise TableError(_why(error, where, path)) from None
+        raise TableError(_write_error_message(error, where, path)) from None
 
 
-def _why(error: BaseException, where: str, path: Path | None) -> str:
-    code, reason = number_of(error), reason_of(error)
-    if code in NO_ROOM:
+def _write_error_message(error: BaseException, where: str, path: Path | None) -> str:
+    code, reason = os_error_number(error), short_reason(error)
+    if code in DISK_FULL_ERRORS:
         return f"There is no room for {where} ({reason}): free some, or write elsewhere."
-    if code in NOT_ALLOWED:
+    if code in PERMISSION_ERRORS:
         return f"{where} may not be written ({reason}): name a file in a folder of yours."
-    if code in NO_FOLDER and path is not None:
-        return f"There is no folder {place(path.parent)}: make it first, or name another."
+    if code in FOLDER_ERRORS and path is not None:
+        return f"There is no folder {path_text(path.parent)}: make it first, or name another."
     if code is None and path is not None and path.exists() and not path.is_file():
         return f"{where} is no plain file: name one to write to."
     advice = "name another file" if code else "drop columns that are no numbers, or try Parquet"
     return f"{where} cannot be written ({reason}): {advice}."
 
 
-def _to_standard_output(content: bytes) -> None:
+def _write_stdout(content: bytes) -> None:
     sys.stdout.flush()
     buffer = getattr(sys.stdout, "buffer", None)
     if buffer is None:
@@ -153,43 +157,43 @@ def _to_standard_output(content: bytes) -> None:
         view = view[raw.write(view) :]
 
 
-def _csv(frame: polars.DataFrame, file: BinaryIO) -> None:
-    _separated(frame, file, ",")
+def _write_csv(frame: polars.DataFrame, file: BinaryIO) -> None:
+    _write_separated(frame, file, ",")
 
 
-def _tsv(frame: polars.DataFrame, file: BinaryIO) -> None:
-    _separated(frame, file, "\t")
+def _write_tsv(frame: polars.DataFrame, file: BinaryIO) -> None:
+    _write_separated(frame, file, "\t")
 
 
-def _separated(frame: polars.DataFrame, file: BinaryIO, separator: str) -> None:
+def _write_separated(frame: polars.DataFrame, file: BinaryIO, separator: str) -> None:
     # In a table of one column, nothing at all would be a blank line, which readers skip.
     frame.write_csv(file, separator=separator, null_value="NA" if frame.width == 1 else None)
 
 
-def _parquet(frame: polars.DataFrame, file: BinaryIO) -> None:
+def _write_parquet(frame: polars.DataFrame, file: BinaryIO) -> None:
     frame.write_parquet(file)
 
 
-def _feather(frame: polars.DataFrame, file: BinaryIO) -> None:
+def _write_feather(frame: polars.DataFrame, file: BinaryIO) -> None:
     # Other programs know the older layout of text.
-    frame.write_ipc(file, compat_level=library("polars").CompatLevel.oldest())
+    frame.write_ipc(file, compat_level=import_optional("polars").CompatLevel.oldest())
 
 
-def _jsonl(frame: polars.DataFrame, file: BinaryIO) -> None:
+def _write_jsonl(frame: polars.DataFrame, file: BinaryIO) -> None:
     frame.write_ndjson(file)
 
 
-def _json(frame: polars.DataFrame, file: BinaryIO) -> None:
+def _write_json(frame: polars.DataFrame, file: BinaryIO) -> None:
     file.write(frame.write_json().encode())
 
 
 Writer = Callable[["polars.DataFrame", BinaryIO], None]
 WRITERS: dict[str, Writer] = {
-    "csv": _csv,
-    "tsv": _tsv,
-    "parquet": _parquet,
-    "feather": _feather,
-    "jsonl": _jsonl,
-    "json": _json,
+    "csv": _write_csv,
+    "tsv": _write_tsv,
+    "parquet": _write_parquet,
+    "feather": _write_feather,
+    "jsonl": _write_jsonl,
+    "json": _write_json,
     "excel": write_excel,
 }

@@ -8,6 +8,7 @@ from coterie._persist.files._arrays import (
     plain_numbers,
 )
 from coterie._persist.files._atomic import (
+    DISK_FULL_ERRORS,
     Opener,
     PartlyWrittenError,
     files_are,
@@ -21,6 +22,7 @@ from coterie._persist.files._json import document_in, read_document, text_of
 from coterie._persist.files._values import NotPlainError, plain_value, value_in
 
 __all__ = [
+    "DISK_FULL_ERRORS",
     "Entry",
     "NotPlainError",
     "Opener",

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from coterie._core.values import FloatArray
 from coterie._persist.files._entry import Entry
 
-WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
-FLOATS = ("float16", "float32", "float64")
-WHOLES = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+NONFINITE_WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
+FLOAT_DTYPES = ("float16", "float32", "float64")
+INT_DTYPES = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 # Dates and durations, by their number of units; the smallest number is none at all.
-TIMES = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns)\]")
-DTYPES = "a type of numbers, 'bool', 'str', 'bytes' or a type of times"
+TIME_DTYPE = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns)\]")
+DTYPES_TEXT = "a type of numbers, 'bool', 'str', 'bytes' or a type of times"
 
 
 def plain_numbers(values: Any) -> Any:
@@ -35,10 +35,12 @@ def plain_numbers(values: Any) -> Any:
     numbers = values.astype(np.float64).tolist()
     if np.isfinite(values).all():
         return numbers
-    return [_word(number) for number in numbers] if values.ndim else _word(numbers)
+    return (
+        [_number_or_word(number) for number in numbers] if values.ndim else _number_or_word(numbers)
+    )
 
 
-def _word(number: float) -> float | str:
+def _number_or_word(number: float) -> float | str:
     if np.isfinite(number):
         return number
     return "NaN" if np.isnan(number) else "Infinity" if number > 0 else "-Infinity"
@@ -46,7 +48,7 @@ def _word(number: float) -> float | str:
 
 def number_in(entry: Entry) -> float:
     """A number, finite or not."""
-    return WORDS[entry.value] if entry.value in [*WORDS] else entry.number()
+    return NONFINITE_WORDS[entry.value] if entry.value in [*NONFINITE_WORDS] else entry.number()
 
 
 def plain_array(array: NDArray[Any]) -> dict[str, Any] | None:
@@ -54,16 +56,16 @@ def plain_array(array: NDArray[Any]) -> dict[str, Any] | None:
     kind, name = array.dtype.kind, array.dtype.name
     if array.ndim > 2 or (array.size == 0 and array.ndim != 1):
         return None
-    if name in FLOATS:
+    if name in FLOAT_DTYPES:
         values = plain_numbers(array.ravel())
-    elif name in WHOLES or kind == "b":
+    elif name in INT_DTYPES or kind == "b":
         values = array.ravel().tolist()
     elif kind in "UT":
         # Its width is that of the longest: numpy cannot tell it from a wider one.
         name, values = "str", [str(value) for value in array.ravel().tolist()]
     elif kind == "S":
         name, values = "bytes", [value.decode("latin-1") for value in array.ravel().tolist()]
-    elif kind in "Mm" and TIMES.fullmatch(array.dtype.name):
+    elif kind in "Mm" and TIME_DTYPE.fullmatch(array.dtype.name):
         values = array.ravel().astype(np.int64).tolist()
     else:
         return None
@@ -77,29 +79,29 @@ def array_in(entry: Entry) -> NDArray[Any]:
     sizes = [size.whole(0, n_values) for size in entry["shape"].items()]
     if len(sizes) > 2 or int(np.prod(sizes, dtype=object)) != n_values:
         raise entry["shape"].wrong(f"the shape of {n_values} values")
-    return _flat(name, values, entry).reshape(sizes)
+    return _load_flat(name, values, entry).reshape(sizes)
 
 
-def _flat(name: str, values: Entry, entry: Entry) -> NDArray[Any]:
-    if name in FLOATS:
+def _load_flat(name: str, values: Entry, entry: Entry) -> NDArray[Any]:
+    if name in FLOAT_DTYPES:
         return floats_in(values, name)
-    if name in WHOLES:
+    if name in INT_DTYPES:
         bounds = np.iinfo(name)
         numbers = values.whole_numbers(least=int(bounds.min), most=int(bounds.max))
         return np.array(numbers, dtype=name)
     if name == "bool":
         return np.array(values.truths(), dtype=bool)
     if name == "str":
-        return np.array(_same_once_stored(values), dtype=np.str_)
+        return np.array(_load_texts(values), dtype=np.str_)
     if name == "bytes":
-        return _bytes(values)
-    if TIMES.fullmatch(name):
+        return _load_bytes(values)
+    if TIME_DTYPE.fullmatch(name):
         numbers = values.whole_numbers(least=-(2**63), most=2**63 - 1)
         return np.array(numbers, dtype=np.int64).view(name)
-    raise entry["dtype"].wrong(DTYPES)
+    raise entry["dtype"].wrong(DTYPES_TEXT)
 
 
-def _same_once_stored(values: Entry) -> list[str]:
+def _load_texts(values: Entry) -> list[str]:
     """Texts that may share an array: together they take no more than a few times their length."""
     texts = values.texts()
     longest = max(map(len, texts), default=0)
@@ -108,8 +110,8 @@ def _same_once_stored(values: Entry) -> list[str]:
     return texts
 
 
-def _bytes(values: Entry) -> NDArray[Any]:
-    texts = _same_once_stored(values)
+def _load_bytes(values: Entry) -> NDArray[Any]:
+    texts = _load_texts(values)
     try:
         return np.array([text.encode("latin-1") for text in texts], dtype=np.bytes_)
     except UnicodeEncodeError:
@@ -121,7 +123,10 @@ def floats_in(entry: Entry, dtype: str = "float64", length: int | None = None) -
     values, n_words = entry.values(length), 0
     if str in {*map(type, values)}:
         n_words = sum(isinstance(value, str) for value in values)
-        values = [WORDS.get(value, value) if isinstance(value, str) else value for value in values]
+        values = [
+            NONFINITE_WORDS.get(value, value) if isinstance(value, str) else value
+            for value in values
+        ]
     if not {*map(type, values)} <= {int, float}:
         raise entry.wrong("a list of numbers")
     try:

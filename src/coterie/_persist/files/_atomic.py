@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+# A disk or a quota is full, or the file is too large.
+DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Something that opens a path for bytes to be written, such as `whole_file`.
 Opener = Callable[[str | os.PathLike[str]], AbstractContextManager[BinaryIO]]
 
@@ -69,29 +71,29 @@ def whole_files() -> Iterator[Opener]:
     >>> sorted(path.name for path in folder.iterdir())
     ['a', 'b']
     """
-    written: list[_Beside] = []
+    written: list[_TemporaryFile] = []
 
     @contextmanager
     def opener(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-        one = _Beside.of(path)
+        one = _TemporaryFile.of(path)
         try:
-            with one.opened() as file:
+            with one.open() as file:
                 yield file
             written.append(one)
         except BaseException:
-            one.place.unlink(missing_ok=True)
+            one.temporary.unlink(missing_ok=True)
             raise
 
     try:
         yield opener
-        _rename(written)
+        _rename_all(written)
     finally:
         for one in written:
-            one.place.unlink(missing_ok=True)
+            one.temporary.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
-class _Beside:
+class _TemporaryFile:
     """A file beside the one that it will be.
 
     Parameters
@@ -100,55 +102,55 @@ class _Beside:
         The file that it will be, as somebody calls it.
     target : Path
         The same without links.
-    place : Path
+    temporary : Path
     """
 
     path: str
     target: Path
-    place: Path
+    temporary: Path
 
     @classmethod
-    def of(cls, path: str | os.PathLike[str]) -> _Beside:
+    def of(cls, path: str | os.PathLike[str]) -> _TemporaryFile:
         target = Path(path).resolve()
         if target.exists() and not target.is_file():
             raise ValueError(f"{path} is no plain file: name one to write to.")
         if not target.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(Path(path).parent))
         # Not under the name of the target, which may be as long as a name can be.
-        beside = target.with_name(f".coterie-{secrets.token_hex(8)}.part")
-        return cls(os.fspath(path), target, beside)
+        temporary = target.with_name(f".coterie-{secrets.token_hex(8)}.part")
+        return cls(os.fspath(path), target, temporary)
 
     @contextmanager
-    def opened(self) -> Iterator[BinaryIO]:
+    def open(self) -> Iterator[BinaryIO]:
         """To write to, until it is on the disk with the permissions of the old file."""
-        with self._named():
-            with self.place.open("xb") as file:
+        with self._errors_by_path():
+            with self.temporary.open("xb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
             if self.target.exists():
-                shutil.copymode(self.target, self.place)
+                shutil.copymode(self.target, self.temporary)
 
     def rename(self) -> None:
         """Give it its name."""
-        with self._named():
-            self.place.replace(self.target)
+        with self._errors_by_path():
+            self.temporary.replace(self.target)
 
     @contextmanager
-    def _named(self) -> Iterator[None]:
+    def _errors_by_path(self) -> Iterator[None]:
         """Errors speak of the file that somebody named, and not of the one beside."""
         try:
             yield
         except OSError as error:
-            is_ours = error.filename is None or str(error.filename) == str(self.place)
+            is_ours = error.filename is None or str(error.filename) == str(self.temporary)
             if error.errno is None or not is_ours:
                 raise
             raise OSError(error.errno, error.strerror, self.path) from error
 
 
-def _rename(written: list[_Beside]) -> None:
+def _rename_all(written: list[_TemporaryFile]) -> None:
     """Rename all; Ctrl-C on the way is heard once all are renamed."""
-    new: list[_Beside] = []
+    new: list[_TemporaryFile] = []
     try:
         for one in written:
             one.rename()
@@ -156,18 +158,20 @@ def _rename(written: list[_Beside]) -> None:
     except OSError as error:
         if not new:
             raise
-        raise _partly(new, written[len(new) :], error) from error
+        raise _partly_written_error(new, written[len(new) :], error) from error
     except KeyboardInterrupt:
         # A set of which some are new is worse than a stop that comes a moment late.
         for one in written:
-            if one.place.exists():
+            if one.temporary.exists():
                 one.rename()
         raise
     for folder in {one.target.parent for one in written}:
         _sync_folder(folder)
 
 
-def _partly(new: list[_Beside], old: list[_Beside], error: OSError) -> PartlyWrittenError:
+def _partly_written_error(
+    new: list[_TemporaryFile], old: list[_TemporaryFile], error: OSError
+) -> PartlyWrittenError:
     """One sentence on which files are new and which are not."""
     reason = (error.strerror or str(error)).lower()
     return PartlyWrittenError(

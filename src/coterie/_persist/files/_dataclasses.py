@@ -11,7 +11,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from coterie._persist.files._arrays import floats_in, number_in, plain_numbers
 from coterie._persist.files._entry import Entry, UnreadableError
 
-T = TypeVar("T")
+Record = TypeVar("Record")
 
 
 def plain_record(value: Any) -> Any:
@@ -36,7 +36,7 @@ def plain_record(value: Any) -> Any:
     return plain_numbers(value) if isinstance(value, float) else value
 
 
-def record_in(entry: Entry, kind: type[T]) -> T:
+def record_in(entry: Entry, kind: type[Record]) -> Record:
     """The dataclass of this kind that stands in a document.
 
     Fields are int, float, str, bool, another dataclass, a list or a dict of those, or None. One
@@ -44,60 +44,60 @@ def record_in(entry: Entry, kind: type[T]) -> T:
     ValueError of its own is unreadable here.
     """
     try:
-        return _of(entry, kind)
+        return _load_field(entry, kind)
     except UnreadableError:
         raise
     except ValueError as error:
         raise UnreadableError(f"{entry.spoken_of} is wrong: {error}".rstrip(".")) from None
 
 
-def _of(entry: Entry, hint: Any) -> Any:
+def _load_field(entry: Entry, hint: Any) -> Any:
     if get_origin(hint) in (UnionType, Union):
         (inner,) = (one for one in get_args(hint) if one is not NoneType)
-        return None if entry.is_null else _of(entry, inner)
+        return None if entry.is_null else _load_field(entry, inner)
     if get_origin(hint) is list:
-        return _list_of(entry, get_args(hint)[0])
+        return _load_list(entry, get_args(hint)[0])
     if get_origin(hint) is dict:
-        return {name: _of(entry[name], get_args(hint)[1]) for name in entry.names()}
+        return {name: _load_field(entry[name], get_args(hint)[1]) for name in entry.names()}
     if isinstance(hint, type) and is_dataclass(hint):
-        hints = _hints(hint)
+        hints = _field_types(hint)
         entry.names(hints)
-        known = [name for name in hints if not _may_lack(hint, name, entry)]
-        return hint(**{name: _of(entry[name], hints[name]) for name in known})
-    return SINGLE[hint](entry)
+        known = [name for name in hints if not _is_missing_with_default(hint, name, entry)]
+        return hint(**{name: _load_field(entry[name], hints[name]) for name in known})
+    return SCALAR_LOADERS[hint](entry)
 
 
-def _may_lack(kind: Any, name: str, entry: Entry) -> bool:
+def _is_missing_with_default(kind: Any, name: str, entry: Entry) -> bool:
     """Whether a field is missing that has a default, as files have it that are older than it."""
-    return entry.get(name) is None and name in _defaults(kind)
+    return entry.get(name) is None and name in _names_with_default(kind)
 
 
 @cache
-def _defaults(kind: Any) -> set[str]:
+def _names_with_default(kind: Any) -> set[str]:
     return {one.name for one in fields(kind) if one.default is not MISSING}
 
 
 @cache
-def _hints(kind: Any) -> dict[str, Any]:
+def _field_types(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _list_of(entry: Entry, hint: Any) -> list[Any]:
+def _load_list(entry: Entry, hint: Any) -> list[Any]:
     """A list; those of numbers and texts all at once."""
-    if hint in LISTS:
-        return LISTS[hint](entry)
-    return [_of(one, hint) for one in entry.items()]
+    if hint in LIST_LOADERS:
+        return LIST_LOADERS[hint](entry)
+    return [_load_field(one, hint) for one in entry.items()]
 
 
-MOST = 2**53
-SINGLE: dict[Any, Callable[[Entry], Any]] = {
-    int: lambda entry: entry.whole(-MOST, MOST),
+MAX_EXACT_INT = 2**53
+SCALAR_LOADERS: dict[Any, Callable[[Entry], Any]] = {
+    int: lambda entry: entry.whole(-MAX_EXACT_INT, MAX_EXACT_INT),
     float: number_in,
     str: Entry.text,
     bool: Entry.truth,
 }
-LISTS: dict[Any, Callable[[Entry], list[Any]]] = {
-    int: lambda entry: entry.whole_numbers(least=-MOST, most=MOST),
+LIST_LOADERS: dict[Any, Callable[[Entry], list[Any]]] = {
+    int: lambda entry: entry.whole_numbers(least=-MAX_EXACT_INT, most=MAX_EXACT_INT),
     float: lambda entry: floats_in(entry).tolist(),
     str: Entry.texts,
     bool: Entry.truths,

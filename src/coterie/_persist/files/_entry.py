@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-KINDS = {
+TYPE_NAMES = {
     dict: "an object",
     list: "a list",
     str: "text",
@@ -16,7 +16,7 @@ KINDS = {
     type(None): "null",
 }
 # Enough of a text to recognise it by.
-SHOWN = 40
+MAX_QUOTED_LENGTH = 40
 
 
 class UnreadableError(ValueError):
@@ -44,9 +44,11 @@ class Entry:
 
     def wrong(self, expected: str) -> UnreadableError:
         """The error that says what was expected here, and what came."""
-        came = KINDS[type(self.value)]
+        came = TYPE_NAMES[type(self.value)]
         if isinstance(self.value, str):
-            came = repr(self.value[:SHOWN]) + "..." * (len(self.value) > SHOWN)
+            came = repr(self.value[:MAX_QUOTED_LENGTH]) + "..." * (
+                len(self.value) > MAX_QUOTED_LENGTH
+            )
         elif isinstance(self.value, int | float) and abs(self.value) < 1e15:
             came = repr(self.value)
         return UnreadableError(f"{self.spoken_of} must be {expected}, got {came}")
@@ -84,7 +86,7 @@ class Entry:
         return Entry(self.value[key], self._below(key)) if key in self.value else None
 
     def _below(self, key: str) -> str:
-        shown = key if len(key) <= SHOWN else f"{key[:SHOWN]}..."
+        shown = key if len(key) <= MAX_QUOTED_LENGTH else f"{key[:MAX_QUOTED_LENGTH]}..."
         return f"{self.place}.{shown}" if self.place else shown
 
     def names(self, known: Iterable[str] | None = None) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from coterie._persist.files._entry import UnreadableError
 
 # Objects down to here have a line for each key, for people who look inside.
-LEVELS = 3
+INDENTED_LEVELS = 3
 
 
 def text_of(document: Any, level: int = 0) -> str:
@@ -26,7 +26,7 @@ def text_of(document: Any, level: int = 0) -> str:
     }
     """
     end = "" if level else "\n"
-    if not isinstance(document, dict) or not document or level >= LEVELS:
+    if not isinstance(document, dict) or not document or level >= INDENTED_LEVELS:
         return json.dumps(document, allow_nan=False, separators=(",", ":")) + end
     indent = "\n" + " " * (level + 1)
     pairs = (f"{json.dumps(key)}: {text_of(document[key], level + 1)}" for key in document)
@@ -42,7 +42,9 @@ def document_in(content: bytes) -> Any:
     """The document in some bytes, or the reason why there is none."""
     try:
         return json.loads(
-            content.decode("utf-8"), parse_constant=_no_number, object_pairs_hook=_once
+            content.decode("utf-8"),
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_refuse_duplicate_keys,
         )
     except UnicodeDecodeError:
         raise UnreadableError("it is no text in UTF-8") from None
@@ -57,11 +59,11 @@ def document_in(content: bytes) -> Any:
         raise UnreadableError("it has a number with too many digits") from None
 
 
-def _no_number(word: str) -> Any:
+def _refuse_constant(word: str) -> Any:
     raise UnreadableError(f"it has {word}, which is no JSON")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) < len(pairs):
         raise UnreadableError("it has a key twice in one place")

@@ -11,20 +11,20 @@ import numpy as np
 from coterie._persist.files._arrays import array_in, number_in, plain_array, plain_numbers
 from coterie._persist.files._entry import Entry
 
-KINDS = ("number", "tuple", "set", "range", "array", "scalar", "objects")
+TAGS = ("number", "tuple", "set", "range", "array", "scalar", "objects")
 # Numbers of rows and columns are less than this.
-MOST = 2**62
+MAX_RANGE_BOUND = 2**62
 
 
 class NotPlainError(TypeError):
     """The kind of a value that JSON cannot hold, to be said together with where it is."""
 
 
-def _refused(value: Any) -> Any:
+def _refuse(value: Any) -> Any:
     raise NotPlainError(type(value).__name__)
 
 
-def plain_value(value: Any, other: Callable[[Any], Any] = _refused) -> Any:
+def plain_value(value: Any, other: Callable[[Any], Any] = _refuse) -> Any:
     """A value as JSON has it; those that it has not, and that we do not know, as `other` says.
 
     Examples
@@ -47,13 +47,13 @@ def plain_value(value: Any, other: Callable[[Any], Any] = _refused) -> Any:
     if type(value) is range:
         return {"is": "range", "values": [value.start, value.stop, value.step]}
     if isinstance(value, np.ndarray):
-        return _plain_array(value, other)
+        return _array_to_json(value, other)
     if isinstance(value, np.generic):
-        return _plain_array(np.asarray(value), other) | {"is": "scalar"}
+        return _array_to_json(np.asarray(value), other) | {"is": "scalar"}
     return other(value)
 
 
-def _plain_array(array: Any, other: Callable[[Any], Any]) -> dict[str, Any]:
+def _array_to_json(array: Any, other: Callable[[Any], Any]) -> dict[str, Any]:
     plain = plain_array(array)
     if plain is not None:
         return plain
@@ -71,13 +71,13 @@ def value_in(entry: Entry, others: Mapping[str, Callable[[Entry], Any]] | None =
     if not entry.is_object:
         return entry.value
     others = others or {}
-    kind = entry["is"].word([*KINDS, *others])
+    kind = entry["is"].word([*TAGS, *others])
     if kind in others:
         return others[kind](entry)
-    return _known_kind(kind, entry, others)
+    return _load_tagged(kind, entry, others)
 
 
-def _known_kind(kind: str, entry: Entry, others: Mapping[str, Callable[[Entry], Any]]) -> Any:
+def _load_tagged(kind: str, entry: Entry, others: Mapping[str, Callable[[Entry], Any]]) -> Any:
     if kind == "number":
         return number_in(entry["value"])
     if kind == "array":
@@ -88,24 +88,26 @@ def _known_kind(kind: str, entry: Entry, others: Mapping[str, Callable[[Entry], 
             raise entry["shape"].wrong("empty for a scalar")
         return array[()]
     if kind == "range":
-        start, stop, step = entry["values"].whole_numbers(3, least=-MOST, most=MOST)
+        start, stop, step = entry["values"].whole_numbers(
+            3, least=-MAX_RANGE_BOUND, most=MAX_RANGE_BOUND
+        )
         if step == 0:
             raise entry["values"].wrong("start, stop and a step that is not 0")
         return range(start, stop, step)
     values = [value_in(one, others) for one in entry["values"].items()]
     if kind == "set":
-        return _as_set(entry["values"], values)
-    return tuple(values) if kind == "tuple" else _objects(values)
+        return _load_set(entry["values"], values)
+    return tuple(values) if kind == "tuple" else _object_array(values)
 
 
-def _as_set(entry: Entry, values: list[Any]) -> set[Any]:
+def _load_set(entry: Entry, values: list[Any]) -> set[Any]:
     try:
         return set(values)
     except TypeError:
         raise entry.wrong("a list of what a set can have") from None
 
 
-def _objects(values: list[Any]) -> Any:
+def _object_array(values: list[Any]) -> Any:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array

@@ -4,13 +4,13 @@ from coterie.report.inspection._build import summarise
 from coterie.report.inspection._checks import (
     check_fitted_reducer,
     check_reducer,
-    checked_places,
+    checked_coordinates,
 )
-from coterie.report.inspection._correlations import correlations
-from coterie.report.inspection._html import counted
+from coterie.report.inspection._correlations import block_correlations
+from coterie.report.inspection._html import pluralise
 from coterie.report.inspection._report import report_html, write_report
-from coterie.report.inspection._sentences import ALL, answer, scores_sentence
-from coterie.report.inspection._standardised import UnitColumns
+from coterie.report.inspection._sentences import ALL_COLUMNS, result_sentence, scores_sentence
+from coterie.report.inspection._standardised import StandardisedColumns
 from coterie.report.inspection._summary import (
     Correlation,
     Group,
@@ -23,7 +23,7 @@ from coterie.report.inspection._summary import (
 )
 
 __all__ = [
-    "ALL",
+    "ALL_COLUMNS",
     "Correlation",
     "Group",
     "Map",
@@ -31,15 +31,15 @@ __all__ = [
     "PathSummary",
     "Score",
     "Spectrum",
+    "StandardisedColumns",
     "Summary",
-    "UnitColumns",
-    "answer",
+    "block_correlations",
     "check_fitted_reducer",
     "check_reducer",
-    "checked_places",
-    "correlations",
-    "counted",
+    "checked_coordinates",
+    "pluralise",
     "report_html",
+    "result_sentence",
     "scores_sentence",
     "summarise",
     "write_report",

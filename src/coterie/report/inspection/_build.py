@@ -18,14 +18,14 @@ from coterie._model_selection.tuning import (
     plain_model,
 )
 from coterie.estimators._rows import checked_weights
-from coterie.report.inspection._checks import check_fitted_reducer, checked_places
-from coterie.report.inspection._correlations import correlation, likeness, weakest
-from coterie.report.inspection._positions import place, spectrum
-from coterie.report.inspection._standardised import UnitColumns
+from coterie.report.inspection._checks import check_fitted_reducer, checked_coordinates
+from coterie.report.inspection._correlations import correlation_summary, likeness, weakest
+from coterie.report.inspection._positions import build_map, build_spectrum
+from coterie.report.inspection._standardised import StandardisedColumns
 from coterie.report.inspection._summary import Group, Merge, PathSummary, Score, Summary
 
 # Partitions along the path, in numbers: more would make a page slow to open.
-MOST_LABELS = 400_000
+MAX_PATH_LABELS = 400_000
 
 
 def summarise(
@@ -92,56 +92,56 @@ def summarise(
     [[0, 8, 9], [1, 4, 5, 7, 10, 11], [2, 3, 6]]
     """
     check_fitted_reducer(reducer)
-    summary = _of_fit(reducer, title)
+    summary = _fit_summary(reducer, title)
     summary = replace(
         summary,
         task=task,
         targets=[targets] if isinstance(targets, str) else [*map(str, targets)],
         metric=metric,
         scores=[*scores],
-        path=_of_path(getattr(reducer, "path_", None) if path is None else path),
+        path=_path_summary(getattr(reducer, "path_", None) if path is None else path),
         n_test_rows=n_test_rows,
         notes=[notes] if isinstance(notes, str) else [*notes],
     )
     if stability is not None:
-        summary = _with_stability(summary, stability)
+        summary = _add_stability(summary, stability)
     names = summary.features
     if X is None:
         if positions is not None:
             raise ValueError("positions need X, whose means are shown along them.")
-        at = checked_places("coordinates", coordinates, (len(names), 2))
-        return replace(summary, map=place(names, at))
-    columns, aggregates = _columns(reducer, X)
+        points = checked_coordinates("coordinates", coordinates, (len(names), 2))
+        return replace(summary, map=build_map(names, points))
+    columns, aggregates = _columns_and_aggregates(reducer, X)
     weights = checked_weights(sample_weight, columns.shape[0])
-    summary = _with_columns(summary, columns, aggregates, weights, positions, coordinates)
+    summary = _add_data(summary, columns, aggregates, weights, positions, coordinates)
     if y is None:
         return summary
-    return _with_weights(summary, reducer, aggregates, y, weights)
+    return _add_coefficients(summary, reducer, aggregates, y, weights)
 
 
-def _of_fit(reducer: Any, title: str) -> Summary:
+def _fit_summary(reducer: Any, title: str) -> Summary:
     """What the reducer knows by itself."""
     n_inputs = len(reducer.labels_)
     names = reducer.get_feature_names_out()
     defaults = type(reducer)().get_params(deep=False)
     given = reducer.get_params(deep=False)
-    changed = {name: one for name, one in given.items() if not _same(one, defaults[name])}
+    changed = {name: one for name, one in given.items() if not _is_default(one, defaults[name])}
     return Summary(
         title=title,
         method=type(reducer).__name__,
-        parameters={name: _described(one) for name, one in changed.items()},
+        parameters={name: _format_parameter(one) for name, one in changed.items()},
         aggregation=reducer._aggregation.name,
         task="",
         targets=["target"],
         outputs=[],
         n_rows=None,
         n_test_rows=None,
-        tolerance=_tolerance(reducer),
-        penalty=_number(getattr(reducer, "penalty_", None)),
+        tolerance=_numeric_tolerance(reducer),
+        penalty=_float_or_none(getattr(reducer, "penalty_", None)),
         features=[str(name) for name in reducer._input_names(n_inputs)],
         labels=reducer.labels_.tolist(),
         signs=[int(sign) for sign in reducer.signs_],
-        groups=_groups(reducer.groups_, names, reducer.trace_),
+        groups=_group_summaries(reducer.groups_, names, reducer.trace_),
         metric="",
         scores=[],
         path=None,
@@ -154,13 +154,13 @@ def _of_fit(reducer: Any, title: str) -> Summary:
     )
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_default(one: Any, other: Any) -> bool:
     return one is other or (
         type(one) is type(other) and isinstance(one, str | int | float) and one == other
     )
 
 
-def _described(value: Any, length: int = 80) -> str:
+def _format_parameter(value: Any, length: int = 80) -> str:
     """A parameter as text: a matrix by its shape, others as they are typed, not too long."""
     if hasattr(value, "shape") and hasattr(value, "dtype") and np.size(value) != 1:
         return f"{type(value).__name__} of shape {'x'.join(map(str, value.shape))}"
@@ -168,17 +168,17 @@ def _described(value: Any, length: int = 80) -> str:
     return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
-def _number(value: Any) -> float | None:
+def _float_or_none(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
-def _tolerance(reducer: Any) -> float | None:
+def _numeric_tolerance(reducer: Any) -> float | None:
     """The tolerance of the fit, where it was a number."""
     given = getattr(reducer, "tolerance_", reducer.tolerance)
-    return None if isinstance(given, str) else _number(given)
+    return None if isinstance(given, str) else _float_or_none(given)
 
 
-def _groups(members: Iterable[Any], names: Iterable[Any], trace: Trace) -> list[Group]:
+def _group_summaries(members: Iterable[Any], names: Iterable[Any], trace: Trace) -> list[Group]:
     accepted = trace[trace.accepted]
     pairs = list(zip(names, members, strict=True))
     merges: list[list[Merge]] = [[] for _ in pairs]
@@ -187,13 +187,13 @@ def _groups(members: Iterable[Any], names: Iterable[Any], trace: Trace) -> list[
         merges[group].append(Merge(candidate, price, allowance))
     # A trace that came out of a file has no refusals.
     refused = np.bincount(trace.group[~trace.accepted], minlength=len(pairs)).tolist()
-    is_whole = len(pairs) == 1 or any(refused)
+    has_refusals = len(pairs) == 1 or any(refused)
     return [
         Group(
             str(name),
             one.tolist(),
             merges[number],
-            refused[number] if is_whole else None,
+            refused[number] if has_refusals else None,
             None,
             None,
             [],
@@ -204,10 +204,10 @@ def _groups(members: Iterable[Any], names: Iterable[Any], trace: Trace) -> list[
     ]
 
 
-def _of_path(path: TolerancePath | None) -> PathSummary | None:
+def _path_summary(path: TolerancePath | None) -> PathSummary | None:
     if path is None:
         return None
-    is_small = path.labels.size <= MOST_LABELS
+    is_small = path.labels.size <= MAX_PATH_LABELS
     return PathSummary(
         tolerances=path.tolerances.tolist(),
         n_groups=path.n_groups.tolist(),
@@ -220,28 +220,28 @@ def _of_path(path: TolerancePath | None) -> PathSummary | None:
     )
 
 
-def _with_stability(summary: Summary, stability: Stability) -> Summary:
+def _add_stability(summary: Summary, stability: Stability) -> Summary:
     if stability.labels.tolist() != summary.labels:
         raise ValueError(
             "stability must be of the same groups: pass it the data and parameters of this fit."
         )
-    held = zip(summary.groups, stability.group_scores, strict=True)
+    scored = zip(summary.groups, stability.group_scores, strict=True)
     return replace(
         summary,
-        groups=[replace(group, stability=float(score)) for group, score in held],
+        groups=[replace(group, stability=float(score)) for group, score in scored],
         n_resamples=len(stability.resampled),
         agreement=float(np.mean(stability.agreement)),
     )
 
 
-def _columns(reducer: Any, X: Any) -> tuple[Any, FloatArray]:
+def _columns_and_aggregates(reducer: Any, X: Any) -> tuple[Any, FloatArray]:
     """What was grouped, and the aggregates, of these rows."""
     columns = reducer._seen(X)
     aggregates = reducer._aggregated(columns)
     return columns, aggregates.toarray() if hasattr(aggregates, "toarray") else aggregates
 
 
-def _with_columns(
+def _add_data(
     summary: Summary,
     columns: Any,
     aggregates: FloatArray,
@@ -250,9 +250,9 @@ def _with_columns(
     coordinates: Any,
 ) -> Summary:
     n_inputs = len(summary.labels)
-    standardised = UnitColumns.of(columns, weights)
+    standardised = StandardisedColumns.of(columns, weights)
     labels, signs = np.array(summary.labels), np.array(summary.signs, dtype=np.float64)
-    alike = zip(
+    values = zip(
         summary.groups,
         likeness(standardised, labels, signs),
         weakest(standardised, aggregates, labels, signs),
@@ -263,17 +263,19 @@ def _with_columns(
         n_rows=columns.shape[0],
         groups=[
             replace(group, likeness=float(mean), weakest=float(least)) if mean == mean else group
-            for group, mean, least in alike
+            for group, mean, least in values
         ],
-        correlation=correlation(standardised, labels, signs),
-        spectrum=spectrum(
-            standardised, summary.features, checked_places("positions", positions, (n_inputs,))
+        correlation=correlation_summary(standardised, labels, signs),
+        spectrum=build_spectrum(
+            standardised, summary.features, checked_coordinates("positions", positions, (n_inputs,))
         ),
-        map=place(summary.features, checked_places("coordinates", coordinates, (n_inputs, 2))),
+        map=build_map(
+            summary.features, checked_coordinates("coordinates", coordinates, (n_inputs, 2))
+        ),
     )
 
 
-def _model_behind(
+def _fit_linear_model(
     reducer: Any, aggregates: FloatArray, target: Any, weights: FloatArray | None
 ) -> Any:
     """The plain model, fitted to rows that count; others must not even fill gaps."""
@@ -283,13 +285,13 @@ def _model_behind(
     return fitted_model(plain_model(reducer, aggregates, target), aggregates, target, weights)
 
 
-def _with_weights(
+def _add_coefficients(
     summary: Summary, reducer: Any, aggregates: FloatArray, y: Any, weights: FloatArray | None
 ) -> Summary:
     """The coefficients of the plain model behind the groups."""
     target = np.asarray(y)
     target = target.ravel() if target.ndim == 2 and target.shape[1] == 1 else target
-    model = _model_behind(reducer, aggregates, target, weights)
+    model = _fit_linear_model(reducer, aggregates, target, weights)
     rows = coefficients(model)
     n_targets = 1 if target.ndim == 1 else target.shape[1]
     names = summary.targets
@@ -297,8 +299,8 @@ def _with_weights(
         names = [f"target {t}" for t in range(n_targets)]
     if len(names) != n_targets:
         raise ValueError(f"targets must name {n_targets}, got {names}.")
-    made = UnitColumns.of(aggregates, weights)
-    spread = np.where(np.isinf(made.spread), 0.0, made.spread)
+    standardised = StandardisedColumns.of(aggregates, weights)
+    spread = np.where(np.isinf(standardised.spread), 0.0, standardised.spread)
     groups = [
         replace(group, weights=column.tolist(), effects=(column * by).tolist())
         for group, column, by in zip(summary.groups, rows.T, spread, strict=True)

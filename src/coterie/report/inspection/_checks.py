@@ -29,7 +29,7 @@ def check_fitted_reducer(reducer: Any) -> None:
     check_is_fitted(reducer)
 
 
-def checked_places(name: str, values: Any, shape: tuple[int, ...]) -> FloatArray | None:
+def checked_coordinates(name: str, values: Any, shape: tuple[int, ...]) -> FloatArray | None:
     """Finite numbers of this shape, or None for None."""
     if values is None:
         return None

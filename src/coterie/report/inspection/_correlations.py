@@ -7,49 +7,51 @@ from scipy import sparse
 
 from coterie._core.values import FloatArray, IntArray
 from coterie.report.inspection._standardised import (
-    UnitColumns,
-    chosen,
-    members_of,
-    membership,
-    share_of_both,
+    StandardisedColumns,
+    members_by_group,
+    membership_matrix,
+    selection_matrix,
+    share_with_both,
 )
 from coterie.report.inspection._summary import Correlation
 
 # A picture has no room for more rows, and a person no patience.
-MOST_CELLS = 160
+MAX_CELLS = 160
 
 
-def likeness(columns: UnitColumns, labels: IntArray, signs: FloatArray) -> FloatArray:
+def likeness(columns: StandardisedColumns, labels: IntArray, signs: FloatArray) -> FloatArray:
     """Mean correlation between two members of each group, signs counted; NaN for one member."""
-    groups = membership(labels, signs)
+    groups = membership_matrix(labels, signs)
     sizes = np.bincount(labels)
     sums = columns.sums(groups)
     own = np.bincount(labels, columns.variance)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = ((sums**2).sum(axis=0) - own) / (sizes * (sizes - 1))
-        if columns.seen is not None:
-            mean = mean / np.diagonal(columns.seen_together(groups))
+        if columns.observed is not None:
+            mean = mean / np.diagonal(columns.observed_together(groups))
     return np.where(sizes > 1, mean.clip(-1, 1), np.nan)
 
 
 def weakest(
-    columns: UnitColumns, aggregates: FloatArray, labels: IntArray, signs: FloatArray
+    columns: StandardisedColumns, aggregates: FloatArray, labels: IntArray, signs: FloatArray
 ) -> FloatArray:
     """Lowest correlation of a member with the aggregate of its group; NaN for one member."""
-    behind = UnitColumns.of(aggregates, columns.share)
-    each = behind.sums(sparse.eye_array(aggregates.shape[1], format="csr"))
+    standardised = StandardisedColumns.of(aggregates, columns.share)
+    each = standardised.sums(sparse.eye_array(aggregates.shape[1], format="csr"))
     lowest = np.full(aggregates.shape[1], np.nan)
-    for number, members in enumerate(members_of(labels)):
+    for number, members in enumerate(members_by_group(labels)):
         if len(members) > 1:
-            own = columns.sums(chosen(members, len(labels)))
-            both = share_of_both(columns, members, behind, np.full(len(members), number))
-            lowest[number] = (signs[members] * (own.T @ each[:, number]) / both).min()
+            own = columns.sums(selection_matrix(members, len(labels)))
+            shared = share_with_both(columns, members, standardised, np.full(len(members), number))
+            lowest[number] = (signs[members] * (own.T @ each[:, number]) / shared).min()
     return lowest.clip(-1, 1)
 
 
-def correlation(columns: UnitColumns, labels: IntArray, signs: FloatArray) -> Correlation:
+def correlation_summary(
+    columns: StandardisedColumns, labels: IntArray, signs: FloatArray
+) -> Correlation:
     """Correlations in the order of the groups, of features or of blocks of them."""
-    blocks, means = correlations(columns, labels, signs, MOST_CELLS)
+    blocks, means = block_correlations(columns, labels, signs, MAX_CELLS)
     return Correlation(
         thousandths=(1000 * means).round().astype(int).tolist(),
         groups=[int(labels[block[0]]) for block in blocks],
@@ -57,21 +59,21 @@ def correlation(columns: UnitColumns, labels: IntArray, signs: FloatArray) -> Co
     )
 
 
-def correlations(
-    columns: UnitColumns, labels: IntArray, signs: FloatArray, most: int
+def block_correlations(
+    columns: StandardisedColumns, labels: IntArray, signs: FloatArray, most: int
 ) -> tuple[list[IntArray], FloatArray]:
     """Blocks of features in the order of groups, so many at most, and their mean correlations.
 
     Each feature counts with its sign. No matrix of all features is formed.
     """
-    blocks = _blocks(members_of(labels), most)
+    blocks = _feature_blocks(members_by_group(labels), most)
     of_feature = np.empty(len(labels), dtype=np.intp)
     for number, block in enumerate(blocks):
         of_feature[block] = number
-    return blocks, columns.mean_correlations(membership(of_feature, signs))
+    return blocks, columns.mean_correlations(membership_matrix(of_feature, signs))
 
 
-def _blocks(groups: list[IntArray], most: int) -> list[IntArray]:
+def _feature_blocks(groups: list[IntArray], most: int) -> list[IntArray]:
     """At most so many blocks of features, each within a group if there are not too many groups."""
     n_features = sum(map(len, groups))
     if n_features <= most:

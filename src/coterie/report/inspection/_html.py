@@ -9,106 +9,112 @@ from collections.abc import Sequence
 
 # Characters that no page may hold, or that turn the direction of writing; a reader sees that one
 # stood there.
-UNSEEN = re.compile(
+UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
     "\ufdd0-\ufdef\ufffe\uffff]"
 )
 MINUS = "\N{MINUS SIGN}"
-NOTHING = "\N{EN DASH}"
-LONGEST_NAME = 120
+MISSING_MARK = "\N{EN DASH}"
+MAX_NAME_LENGTH = 120
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Text for content and for quoted attributes, in ASCII.
 
     Examples
     --------
-    >>> escaped('<b> & "x"')
+    >>> escape('<b> & "x"')
     '&lt;b&gt; &amp; &quot;x&quot;'
     """
-    shown = UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text)
+    shown = UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
     return html.escape(shown).encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
-def isolated(name: str) -> str:
+def isolate_name(name: str) -> str:
     """A name from the data, whose direction of writing ends where the name ends."""
     if not name.strip():
         return '<i class="nameless">no name</i>'
-    return f"<bdi>{escaped(name)}</bdi>"
+    return f"<bdi>{escape(name)}</bdi>"
 
 
-def shortened(name: str) -> str:
+def shorten_name(name: str) -> str:
     """A name that leaves room for others: its beginning and its end.
 
     Examples
     --------
-    >>> len(shortened("x" * 3000)), shortened("short")
+    >>> len(shorten_name("x" * 3000)), shorten_name("short")
     (113, 'short')
     """
     return (
-        name if len(name) <= LONGEST_NAME else f"{name[:80]} \N{HORIZONTAL ELLIPSIS} {name[-30:]}"
+        name
+        if len(name) <= MAX_NAME_LENGTH
+        else f"{name[:80]} \N{HORIZONTAL ELLIPSIS} {name[-30:]}"
     )
 
 
-def count(number: float) -> str:
+def format_count(number: float) -> str:
     """A number of things, with a separator for thousands; means have one digit.
 
     Examples
     --------
-    >>> count(5000), count(7.0), count(7.25)
+    >>> format_count(5000), format_count(7.0), format_count(7.25)
     ('5,000', '7', '7.2')
     """
     if not math.isfinite(number):
-        return NOTHING
+        return MISSING_MARK
     return f"{number:,.0f}" if float(number).is_integer() else f"{number:,.1f}"
 
 
-def counted(number: int, what: str) -> str:
+def pluralise(number: int, what: str) -> str:
     """A number of things and their name.
 
     Examples
     --------
-    >>> counted(1, "column"), counted(1200, "column")
+    >>> pluralise(1, "column"), pluralise(1200, "column")
     ('1 column', '1,200 columns')
     """
-    return f"{count(number)} {what}" + "s" * (number != 1)
+    return f"{format_count(number)} {what}" + "s" * (number != 1)
 
 
-def decimal(number: float | None, digits: int = 3) -> str:
+def format_decimal(number: float | None, digits: int = 3) -> str:
     """A score or correlation; a dash where there is none.
 
     Examples
     --------
-    >>> decimal(0.86849), decimal(12345.678), decimal(None) == NOTHING
+    >>> format_decimal(0.86849), format_decimal(12345.678), format_decimal(None) == MISSING_MARK
     ('0.868', '12,346', True)
     """
     if number is None or not math.isfinite(number):
-        return NOTHING
+        return MISSING_MARK
     shown = f"{number:,.{digits}f}" if abs(number) < 1000 else f"{number:,.0f}"
-    return MINUS + shown[1:] if shown.startswith("-") and _is_not_zero(shown) else shown.lstrip("-")
+    return (
+        MINUS + shown[1:]
+        if shown.startswith("-") and _has_nonzero_digit(shown)
+        else shown.lstrip("-")
+    )
 
 
-def _is_not_zero(shown: str) -> bool:
+def _has_nonzero_digit(shown: str) -> bool:
     return any(digit in shown for digit in "123456789")
 
 
-def significant(number: float | None) -> str:
+def format_significant(number: float | None) -> str:
     """A quantity of any size, by its first three digits.
 
     Examples
     --------
-    >>> significant(0.0123456), significant(123456.0), significant(1.5e-07)
+    >>> format_significant(0.0123456), format_significant(123456.0), format_significant(1.5e-07)
     ('0.0123', '123,456', '1.5e-07')
     """
     if number is None or math.isnan(number):
-        return NOTHING
+        return MISSING_MARK
     if math.isinf(number):
         return "\N{INFINITY}" if number > 0 else f"{MINUS}\N{INFINITY}"
     shown = f"{number:,.0f}" if 1000 <= abs(number) < 1e9 else f"{number:.3g}"
     return shown.replace("-", MINUS, 1) if shown.startswith("-") else shown
 
 
-def table(
+def html_table(
     caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool]
 ) -> str:
     """A table whose cells are markup, the first of each row its heading."""
@@ -116,7 +122,7 @@ def table(
     heads = "".join(
         f'<th scope="col" class="{k}">{h}</th>' for h, k in zip(header, kinds, strict=True)
     )
-    body = "\n".join(_row(row, kinds) for row in rows)
+    body = "\n".join(_html_row(row, kinds) for row in rows)
     return (
         f'<div class="scroll" role="region" aria-label="{caption}" tabindex="0"><table>'
         f"<caption>{caption}</caption>\n"
@@ -124,13 +130,13 @@ def table(
     )
 
 
-def _row(cells: Sequence[str], kinds: Sequence[str]) -> str:
+def _html_row(cells: Sequence[str], kinds: Sequence[str]) -> str:
     first, *others = zip(cells, kinds, strict=True)
     rest = "".join(f'<td class="{kind}">{cell}</td>' for cell, kind in others)
     return f'<tr><th scope="row" class="{first[1]}">{first[0]}</th>{rest}</tr>'
 
 
-def bar(share: float) -> str:
+def svg_bar(share: float) -> str:
     """A bar as long as a share of 0 to 1; the number itself stands beside it."""
     width = 100 * min(max(share, 0.0), 1.0)
     return (
@@ -139,7 +145,7 @@ def bar(share: float) -> str:
     )
 
 
-def dot(place: float, low: float, high: float) -> str:
+def svg_dot(place: float, low: float, high: float) -> str:
     """A dot between 0 and 1 and a whisker around it; the numbers stand beside it."""
     x, x1, x2 = (f"{4 + 92 * one:.2f}%" for one in (place, low, high))
     return (

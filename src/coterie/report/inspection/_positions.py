@@ -8,49 +8,53 @@ import numpy as np
 from scipy import sparse
 
 from coterie._core.values import is_sparse
-from coterie._data.name_coordinates import axis_in, plane_in
-from coterie.report.inspection._standardised import UnitColumns, share_of_both
+from coterie._data.name_coordinates import axis_from_names, plane_from_names
+from coterie.report.inspection._standardised import StandardisedColumns, share_with_both
 from coterie.report.inspection._summary import Map, Spectrum
 
 # Neighbours on an axis that are less alike than this make no curve.
-SMOOTH = 0.8
+MIN_NEIGHBOUR_CORRELATION = 0.8
 QUANTILES = (0.05, 0.95)
 
 
-def spectrum(columns: UnitColumns, names: list[str], positions: Any = None) -> Spectrum | None:
+def build_spectrum(
+    columns: StandardisedColumns, names: list[str], positions: Any = None
+) -> Spectrum | None:
     """Features along an axis, where they are said to lie on one, or their names and values do."""
     if is_sparse(columns.columns):
         return None
     if positions is None:
-        axis = axis_in(names)
+        axis = axis_from_names(names)
         if axis is None or not _is_smooth(columns):
             return None
         name, positions = axis
     else:
         name = ""
     values = columns.columns
-    if columns.seen is not None:
-        values = np.where(columns.seen, values, np.nan)
+    if columns.observed is not None:
+        values = np.where(columns.observed, values, np.nan)
     low, high = np.nanquantile(values, QUANTILES, axis=0)
     places = np.asarray(positions, dtype=np.float64).tolist()
     return Spectrum(name, places, columns.mean.tolist(), low.tolist(), high.tolist())
 
 
-def _is_smooth(columns: UnitColumns) -> bool:
+def _is_smooth(columns: StandardisedColumns) -> bool:
     """Whether features that follow each other are alike, as values along a curve are."""
     n_features = len(columns.mean)
     z = columns.sums(sparse.eye_array(n_features, format="csr"))
     left = np.arange(n_features - 1)
-    both = share_of_both(columns, left, columns, left + 1)
-    return bool(np.median(np.einsum("ij,ij->j", z[:, :-1], z[:, 1:]) / both) >= SMOOTH)
+    both = share_with_both(columns, left, columns, left + 1)
+    return bool(
+        np.median(np.einsum("ij,ij->j", z[:, :-1], z[:, 1:]) / both) >= MIN_NEIGHBOUR_CORRELATION
+    )
 
 
-def place(names: list[str], coordinates: Any = None) -> Map | None:
+def build_map(names: list[str], coordinates: Any = None) -> Map | None:
     """Features on a map, by (vertical, horizontal) coordinates or by their names."""
     if coordinates is not None:
         up, across = np.asarray(coordinates, dtype=np.float64).T
         return Map(across.tolist(), up.tolist(), "x", "y", [""] * len(names))
-    plane = plane_in(names)
+    plane = plane_from_names(names)
     if plane is None:
         return None
     words = plane.across_name, plane.up_name

@@ -11,12 +11,12 @@ from importlib.resources import files
 from string import Template
 
 from coterie._persist.files import plain_record, write_whole
-from coterie.report.inspection._html import escaped, isolated
+from coterie.report.inspection._html import escape, isolate_name
 from coterie.report.inspection._sentences import (
     agreement_sentence,
-    answer,
-    became,
+    columns_sentence,
     no_score_sentence,
+    result_sentence,
     scores_sentence,
 )
 from coterie.report.inspection._summary import Summary
@@ -41,13 +41,13 @@ def report_html(summary: Summary) -> str:
     """
     style = _asset("report.css")
     script = "\n".join(_asset(f"report_{name}.js") for name in SCRIPTS) + _asset("report.js")
-    page = _without(_asset("report.html"), _absent(summary))
+    page = _remove_sections(_asset("report.html"), _empty_sections(summary))
     return Template(page).substitute(
-        policy=_policy(style, script),
+        policy=_security_policy(style, script),
         style=style,
         script=script,
-        summary=_embedded(summary),
-        **_static(summary),
+        summary=_embedded_json(summary),
+        **_template_values(summary),
     )
 
 
@@ -88,7 +88,7 @@ def _asset(name: str) -> str:
     return (files("coterie.report.inspection") / name).read_text(encoding="ascii")
 
 
-def _policy(style: str, script: str) -> str:
+def _security_policy(style: str, script: str) -> str:
     return (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -100,7 +100,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _embedded(summary: Summary) -> str:
+def _embedded_json(summary: Summary) -> str:
     """The summary as JSON in which no character can end the element around it."""
     text = json.dumps(plain_record(summary), allow_nan=False, separators=(",", ":"))
     for character in "<>&":
@@ -108,7 +108,7 @@ def _embedded(summary: Summary) -> str:
     return text
 
 
-def _absent(summary: Summary) -> list[str]:
+def _empty_sections(summary: Summary) -> list[str]:
     """Sections of which the summary says nothing."""
     placed = summary.spectrum is not None or summary.map is not None
     held = any(group.stability is not None for group in summary.groups)
@@ -124,33 +124,35 @@ def _absent(summary: Summary) -> list[str]:
     return [name for name, is_there in present.items() if not is_there]
 
 
-def _without(page: str, sections: list[str]) -> str:
+def _remove_sections(page: str, sections: list[str]) -> str:
     for name in sections:
         page = re.sub(rf'<section id="{name}".*?</section>\n', "", page, flags=re.DOTALL)
         page = re.sub(rf'<li[^>]*><a href="#{name}">.*?</li>\n', "", page)
     return page
 
 
-def _static(summary: Summary) -> dict[str, str]:
+def _template_values(summary: Summary) -> dict[str, str]:
     """What the page says without scripts, by its place in the template."""
     return {
-        "title": escaped(
-            f"{summary.title}: {became(summary)}" if summary.title else became(summary)
+        "title": escape(
+            f"{summary.title}: {columns_sentence(summary)}"
+            if summary.title
+            else columns_sentence(summary)
         ),
-        "name": isolated(summary.title) if summary.title else "Feature aggregation",
-        "answer": _strong_numbers(escaped(answer(summary))),
-        "detail": escaped(scores_sentence(summary) or no_score_sentence(summary)),
+        "name": isolate_name(summary.title) if summary.title else "Feature aggregation",
+        "answer": _bold_numbers(escape(result_sentence(summary))),
+        "detail": escape(scores_sentence(summary) or no_score_sentence(summary)),
         "scores": scores_table(summary),
         "groups": groups_table(summary),
         "path": path_table(summary),
         "stability": stability_table(summary),
-        "agreement": escaped(agreement_sentence(summary)),
+        "agreement": escape(agreement_sentence(summary)),
         "facts": facts_list(summary),
         "notes": notes_list(summary),
     }
 
 
-def _strong_numbers(sentence: str) -> str:
+def _bold_numbers(sentence: str) -> str:
     """Numbers in bold, and none on another line than its verb."""
     sentence = re.sub(r"became [\d,]+\W", r'<span class="whole">\g<0></span>', sentence)
     return re.sub(r"(?<![&#\w])\d[\d,.]*\d|(?<![&#\w])\d", r"<strong>\g<0></strong>", sentence)

@@ -10,10 +10,10 @@ from scipy import sparse
 from coterie._core.values import FloatArray, IntArray, is_sparse
 
 # Of the mean: a deviation that is rounding.
-NEGLIGIBLE = 1e-12
+CONSTANT_TOLERANCE = 1e-12
 
 
-class UnitColumns(NamedTuple):
+class StandardisedColumns(NamedTuple):
     """Columns of mean 0 and variance 1, never formed: sums of them are products of X.
 
     Parameters
@@ -23,7 +23,7 @@ class UnitColumns(NamedTuple):
         A constant feature has spread infinity, so that it is 0 everywhere.
     share : ndarray of shape (n_samples,)
         Share of the weight of all rows that each has.
-    seen : ndarray of shape (n_samples, n_features) or None
+    observed : ndarray of shape (n_samples, n_features) or None
         Where there is a value; None for everywhere.
     variance : ndarray of shape (n_features,)
         Of what is standardised, over all rows: 1, or 0 for a constant, less where there are gaps.
@@ -33,110 +33,112 @@ class UnitColumns(NamedTuple):
     mean: FloatArray
     spread: FloatArray
     share: FloatArray
-    seen: Any
+    observed: Any
     variance: FloatArray
 
     @classmethod
-    def of(cls, columns: Any, weights: Any = None) -> UnitColumns:
+    def of(cls, columns: Any, weights: Any = None) -> StandardisedColumns:
         """Standardise columns by the rows that have a value."""
         n_samples = columns.shape[0]
         share = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
         share = share / share.sum()
-        seen = None
+        observed = None
         if not is_sparse(columns) and np.isnan(columns).any():
-            seen = ~np.isnan(columns)
-        total = np.ones(columns.shape[1]) if seen is None else share @ seen
-        mean = (share @ (columns if seen is None else np.where(seen, columns, 0.0))) / total
-        filled = columns if seen is None else np.where(seen, columns, mean)
-        deviation = _deviation(filled, mean, share) / np.sqrt(total)
-        is_constant = deviation <= NEGLIGIBLE * np.abs(mean)
+            observed = ~np.isnan(columns)
+        total = np.ones(columns.shape[1]) if observed is None else share @ observed
+        mean = (share @ (columns if observed is None else np.where(observed, columns, 0.0))) / total
+        filled = columns if observed is None else np.where(observed, columns, mean)
+        deviation = _standard_deviation(filled, mean, share) / np.sqrt(total)
+        is_constant = deviation <= CONSTANT_TOLERANCE * np.abs(mean)
         spread = np.where(is_constant, np.inf, deviation)
-        return cls(filled, mean, spread, share, seen, total * ~is_constant)
+        return cls(filled, mean, spread, share, observed, total * ~is_constant)
 
-    def sums(self, parts: Any) -> FloatArray:
-        """Sums over features with these weights, of shape (n_samples, n_parts), rows by share.
+    def sums(self, sets: Any) -> FloatArray:
+        """Sums over features with these weights, of shape (n_samples, n_sets), rows by share.
 
         Parameters
         ----------
-        parts : sparse array of shape (n_features, n_parts)
+        sets : sparse array of shape (n_features, n_sets)
         """
-        scaled = sparse.diags_array(1 / self.spread) @ parts
+        scaled = sparse.diags_array(1 / self.spread) @ sets
         values = self.columns @ scaled - (self.mean @ scaled)
         return np.sqrt(self.share)[:, None] * np.asarray(values)
 
-    def seen_together(self, parts: Any) -> Any:
+    def observed_together(self, sets: Any) -> Any:
         """For two parts, the share of rows that two different features of them have, on average.
 
-        Of shape (n_parts, n_parts), NaN between a single feature and itself; 1 without gaps.
+        Of shape (n_sets, n_sets), NaN between a single feature and itself; 1 without gaps.
         """
-        if self.seen is None:
+        if self.observed is None:
             return 1.0
-        sizes = np.asarray(abs(parts).sum(axis=0))
-        counts = np.sqrt(self.share)[:, None] * (self.seen @ abs(parts))
+        sizes = np.asarray(abs(sets).sum(axis=0))
+        counts = np.sqrt(self.share)[:, None] * (self.observed @ abs(sets))
         together, pairs = counts.T @ counts, np.outer(sizes, sizes)
-        np.fill_diagonal(together, np.diagonal(together) - (self.share @ self.seen) @ abs(parts))
+        np.fill_diagonal(together, np.diagonal(together) - (self.share @ self.observed) @ abs(sets))
         np.fill_diagonal(pairs, sizes * (sizes - 1))
         with np.errstate(invalid="ignore", divide="ignore"):
             return together / pairs
 
-    def mean_correlations(self, parts: Any) -> FloatArray:
+    def mean_correlations(self, sets: Any) -> FloatArray:
         """Mean correlation of a feature of one part with one of another, pairs of two features.
 
-        Of shape (n_parts, n_parts); 1 between a single feature and itself, 0 for a constant.
+        Of shape (n_sets, n_sets); 1 between a single feature and itself, 0 for a constant.
         """
-        sizes = np.asarray(abs(parts).sum(axis=0))
-        sums = self.sums(parts)
+        sizes = np.asarray(abs(sets).sum(axis=0))
+        sums = self.sums(sets)
         pairs = np.outer(sizes, sizes)
         # Each feature's product with itself is no pair.
-        own = (parts**2).T @ self.variance
+        own = (sets**2).T @ self.variance
         together = sums.T @ sums
         np.fill_diagonal(together, np.diagonal(together) - own)
         np.fill_diagonal(pairs, sizes * (sizes - 1))
         with np.errstate(invalid="ignore", divide="ignore"):
-            means = together / pairs / self.seen_together(parts)
+            means = together / pairs / self.observed_together(sets)
         np.fill_diagonal(means, np.where(sizes > 1, np.diagonal(means), own > 0))
         return np.nan_to_num(means.clip(-1, 1))
 
 
-def _deviation(columns: Any, mean: FloatArray, share: FloatArray) -> FloatArray:
+def _standard_deviation(columns: Any, mean: FloatArray, share: FloatArray) -> FloatArray:
     """Root of the mean square of what columns are from their mean."""
     if is_sparse(columns):
         return np.sqrt((share @ columns.multiply(columns) - mean**2).clip(0))
-    away = columns - mean
+    deviations = columns - mean
     # Large numbers would overflow when squared.
-    largest = np.abs(away).max(axis=0)
+    largest = np.abs(deviations).max(axis=0)
     largest = np.where(largest > 0, largest, 1.0)
-    away /= largest
-    return largest * np.sqrt(share @ away**2)
+    deviations /= largest
+    return largest * np.sqrt(share @ deviations**2)
 
 
-def share_of_both(one: UnitColumns, left: IntArray, other: UnitColumns, right: IntArray) -> Any:
+def share_with_both(
+    one: StandardisedColumns, left: IntArray, other: StandardisedColumns, right: IntArray
+) -> Any:
     """Share of rows that have a value of a left feature and of its right one; 1 without gaps."""
-    if one.seen is None and other.seen is None:
+    if one.observed is None and other.observed is None:
         return 1.0
     masks = [
-        np.ones((len(one.share), len(places)), dtype=bool)
-        if table.seen is None
-        else table.seen[:, places]
-        for table, places in ((one, left), (other, right))
+        np.ones((len(one.share), len(columns)), dtype=bool)
+        if table.observed is None
+        else table.observed[:, columns]
+        for table, columns in ((one, left), (other, right))
     ]
     return one.share @ (masks[0] & masks[1])
 
 
-def membership(labels: IntArray, signs: FloatArray | None = None) -> Any:
-    """Sparse matrix of shape (n_features, n_parts): which feature is in which part."""
+def membership_matrix(labels: IntArray, signs: FloatArray | None = None) -> Any:
+    """Sparse matrix of shape (n_features, n_sets): which feature is in which part."""
     n = len(labels)
     values = np.ones(n) if signs is None else np.asarray(signs, dtype=np.float64)
     return sparse.csr_array((values, (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))
 
 
-def chosen(members: IntArray, n_features: int) -> Any:
+def selection_matrix(members: IntArray, n_features: int) -> Any:
     """Sparse matrix of shape (n_features, n_members) that picks some features."""
     shape = (n_features, len(members))
     return sparse.csr_array((np.ones(len(members)), (members, np.arange(len(members)))), shape)
 
 
-def members_of(labels: IntArray) -> list[IntArray]:
+def members_by_group(labels: IntArray) -> list[IntArray]:
     """The members of each group, in order."""
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.searchsorted(labels[order], np.arange(1, labels.max() + 1)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-def _check(holds: bool, what: str) -> None:
+def _require(holds: bool, what: str) -> None:
     if not holds:
         raise ValueError(f"a summary must have {what}.")
 
@@ -117,14 +117,14 @@ class PathSummary:
         """Raise where this does not speak of so many features and groups."""
         n = len(self.tolerances)
         columns = (self.n_groups, self.train_scores, self.cv_scores, self.cv_std_errors)
-        _check(n > 0 and all(len(column) == n for column in columns), "a path of equal columns")
-        _check(0 <= self.best < n and 0 <= self.simplest < n, "a best step on its path")
-        _check(len(self.labels) in (0, n), "labels for all steps of a path, or none")
+        _require(n > 0 and all(len(column) == n for column in columns), "a path of equal columns")
+        _require(0 <= self.best < n and 0 <= self.simplest < n, "a best step on its path")
+        _require(len(self.labels) in (0, n), "labels for all steps of a path, or none")
         for count, labels in zip(self.n_groups, self.labels, strict=False):
-            _check(len(labels) == n_features, "labels of all features on its path")
+            _require(len(labels) == n_features, "labels of all features on its path")
             found = {*labels}
             numbered = found and min(found) == 0 and max(found) == len(found) - 1 == count - 1
-            _check(bool(numbered), "groups on its path numbered from 0")
+            _require(bool(numbered), "groups on its path numbered from 0")
 
 
 @dataclass(frozen=True)
@@ -151,14 +151,14 @@ class Correlation:
     def check(self, n_features: int, n_groups: int) -> None:
         """Raise where this does not speak of so many features and groups."""
         n = len(self.thousandths)
-        _check(all(len(row) == n for row in self.thousandths), "a square of correlations")
+        _require(all(len(row) == n for row in self.thousandths), "a square of correlations")
         values = (value for row in self.thousandths for value in row)
-        _check(all(-1000 <= value <= 1000 for value in values), "correlations of -1 to 1")
-        _check(len(self.groups) == len(self.features) == n, "names of correlations")
-        _check(all(0 <= one < n_groups for one in self.groups), "correlations of its groups")
+        _require(all(-1000 <= value <= 1000 for value in values), "correlations of -1 to 1")
+        _require(len(self.groups) == len(self.features) == n, "names of correlations")
+        _require(all(0 <= one < n_groups for one in self.groups), "correlations of its groups")
         shown = [one for features in self.features for one in features]
-        _check(all(0 <= one < n_features for one in shown), "correlations of its features")
-        _check(all(self.features), "features for all its correlations")
+        _require(all(0 <= one < n_features for one in shown), "correlations of its features")
+        _require(all(self.features), "features for all its correlations")
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Spectrum:
     def check(self, n_features: int, n_groups: int) -> None:
         """Raise where this does not speak of so many features and groups."""
         columns = (self.positions, self.mean, self.low, self.high)
-        _check(all(len(column) == n_features for column in columns), "a spectrum of its features")
+        _require(all(len(column) == n_features for column in columns), "a spectrum of its features")
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class Map:
     def check(self, n_features: int, n_groups: int) -> None:
         """Raise where this does not speak of so many features and groups."""
         columns = (self.across, self.up, self.layers)
-        _check(all(len(column) == n_features for column in columns), "a map of its features")
+        _require(all(len(column) == n_features for column in columns), "a map of its features")
 
 
 @dataclass(frozen=True)
@@ -281,18 +281,18 @@ class Summary:
     def __post_init__(self) -> None:
         """Check what pages rely on: that all speak of the same features and groups."""
         n_features, n_groups = len(self.features), len(self.groups)
-        _check(len(self.labels) == len(self.signs) == n_features, "labels and signs of features")
-        _check(all(sign in (-1, 1) for sign in self.signs), "signs of 1 and -1")
+        _require(len(self.labels) == len(self.signs) == n_features, "labels and signs of features")
+        _require(all(sign in (-1, 1) for sign in self.signs), "signs of 1 and -1")
         members = sorted(member for group in self.groups for member in group.members)
-        _check(members == list(range(n_features)), "every feature in one group")
+        _require(members == list(range(n_features)), "every feature in one group")
         of_members = [(m, number) for number, g in enumerate(self.groups) for m in g.members]
-        _check(all(self.labels[m] == number for m, number in of_members), "the labels of groups")
+        _require(all(self.labels[m] == number for m, number in of_members), "the labels of groups")
         for group in self.groups:
             joined = [merge.feature for merge in group.merges]
-            _check({*joined} <= {*group.members}, "merges of own members")
-            _check(len({*joined}) == len(joined), "each merge once")
-            _check(len(group.weights) == len(group.effects), "an effect for each weight")
-            _check(len(group.weights) in (0, len(self.outputs)), "a weight for each output")
+            _require({*joined} <= {*group.members}, "merges of own members")
+            _require(len({*joined}) == len(joined), "each merge once")
+            _require(len(group.weights) == len(group.effects), "an effect for each weight")
+            _require(len(group.weights) in (0, len(self.outputs)), "a weight for each output")
         for part in (self.path, self.correlation, self.spectrum, self.map):
             if part is not None:
                 part.check(n_features, n_groups)

@@ -2,6 +2,15 @@
 
 from coterie.report.studies._compare import Comparison, compare
 from coterie.report.studies._study import Study, study
-from coterie.report.studies._tasks import FAMILY_OF, Task, reducer_for, task_of
+from coterie.report.studies._tasks import FAMILY_OF, Task, infer_task, reducer_for
 
-__all__ = ["FAMILY_OF", "Comparison", "Study", "Task", "compare", "reducer_for", "study", "task_of"]
+__all__ = [
+    "FAMILY_OF",
+    "Comparison",
+    "Study",
+    "Task",
+    "compare",
+    "infer_task",
+    "reducer_for",
+    "study",
+]

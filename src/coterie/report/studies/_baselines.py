@@ -8,11 +8,11 @@ from typing import Any
 
 from coterie.report.studies._tasks import TaskName
 
-Steps = list[Any]
+Transformers = list[Any]
 
 
 @dataclass(frozen=True)
-class Rival:
+class Baseline:
     """A way to columns.
 
     Parameters
@@ -25,47 +25,47 @@ class Rival:
     """
 
     name: str
-    steps: Callable[[int], Steps]
+    steps: Callable[[int], Transformers]
     tasks: tuple[TaskName, ...] = ("regression", "classes", "counts")
 
 
-def _pca(size: int) -> Steps:
+def _pca(size: int) -> Transformers:
     from sklearn.decomposition import PCA
     from sklearn.preprocessing import StandardScaler
 
     return [StandardScaler(), PCA(size, random_state=0)]
 
 
-def _pls(size: int) -> Steps:
+def _pls(size: int) -> Transformers:
     from sklearn.cross_decomposition import PLSRegression
 
     return [PLSRegression(size)]
 
 
-def _clusters(size: int) -> Steps:
+def _agglomeration(size: int) -> Transformers:
     from sklearn.cluster import FeatureAgglomeration
     from sklearn.preprocessing import StandardScaler
 
     return [StandardScaler(), FeatureAgglomeration(size)]
 
 
-def _for_numbers(size: int) -> Steps:
+def _k_best_for_numbers(size: int) -> Transformers:
     from sklearn.feature_selection import SelectKBest, f_regression
 
     return [SelectKBest(f_regression, k=size)]
 
 
-def _for_classes(size: int) -> Steps:
+def _k_best_for_classes(size: int) -> Transformers:
     from sklearn.feature_selection import SelectKBest, f_classif
 
     return [SelectKBest(f_classif, k=size)]
 
 
-PCA = Rival("PCA", _pca)
-RIVALS = (
+PCA = Baseline("PCA", _pca)
+BASELINES = (
     PCA,
-    Rival("PLS", _pls, ("regression",)),
-    Rival("FeatureAgglomeration", _clusters),
-    Rival("SelectKBest", _for_numbers, ("regression", "counts")),
-    Rival("SelectKBest", _for_classes, ("classes",)),
+    Baseline("PLS", _pls, ("regression",)),
+    Baseline("FeatureAgglomeration", _agglomeration),
+    Baseline("SelectKBest", _k_best_for_numbers, ("regression", "counts")),
+    Baseline("SelectKBest", _k_best_for_classes, ("classes",)),
 )

@@ -1,4 +1,4 @@
-"""Reducers beside their rivals, on the same held-out rows."""
+"""Reducers beside their baselines, on the same held-out rows."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 
 from coterie._data.progress import Tell, followed
 from coterie._model_selection.tuning import metric_of, plain_model
-from coterie.report.inspection import ALL, Score
-from coterie.report.studies._baselines import RIVALS, Rival
-from coterie.report.studies._scores import Scored, learned, score_behind, score_of
-from coterie.report.studies._splits import Rows, folds
-from coterie.report.studies._tasks import TaskName, is_blind_to_classes, settled
+from coterie.report.inspection import ALL_COLUMNS, Score
+from coterie.report.studies._baselines import BASELINES, Baseline
+from coterie.report.studies._scores import HeldOutScore, fit_copy, score_reducer, score_transformers
+from coterie.report.studies._splits import Samples, make_folds
+from coterie.report.studies._tasks import TaskName, needs_text_classes, resolve_task
 
-# Numbers of columns that a rival may choose from.
-SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
+# Numbers of columns that a baseline may choose from.
+BASELINE_SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 # Folds on which it chooses.
 INNER_FOLDS = 3
-OURS = "coterie"
+COTERIE = "coterie"
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Comparison:
 
     def beside(self, name: str) -> tuple[float, float]:
         """How much more than `name` we have on the same folds: mean, and its standard error."""
-        gains = np.subtract(self.fold_scores[OURS], self.fold_scores[name])
+        gains = np.subtract(self.fold_scores[COTERIE], self.fold_scores[name])
         return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains)))
 
 
@@ -63,7 +63,7 @@ def compare(
     """A reducer beside PCA, PLS, FeatureAgglomeration, SelectKBest and all columns.
 
     Each learns from the training rows of a fold and is scored on the others, with the same plain
-    model behind. The rivals choose their number of columns on three folds within the training
+    model behind. The baselines choose their number of columns on three folds within the training
     rows; the reducer is as it is given.
 
     Parameters
@@ -79,7 +79,7 @@ def compare(
     by_time : bool, default=False
         Whether rows are learned from only before those that are tested.
     sample_weight : array-like of shape (n_samples,), optional
-        For the reducer, the models and the scores. The rivals' columns do not know weights.
+        For the reducer, the models and the scores. The baselines' columns do not know weights.
     random_state : int, default=0
         For the folds.
     progress : bool or callable, default=False
@@ -98,25 +98,27 @@ def compare(
     >>> result.metric, [score.name for score in result.scores][0]
     ('R2', 'coterie')
     """
-    rows = Rows.given(X, y, sample_weight)
+    rows = Samples.from_arrays(X, y, sample_weight)
     if rows.y.ndim > 1:
         raise ValueError("y must be one target: compare them one by one.")
-    task, reducer = settled(task, rows.y, estimator)
-    rows = rows.named() if is_blind_to_classes(task, reducer) else rows
-    rows = rows.in_numbers() if task == "regression" else rows
-    rivals = [rival for rival in RIVALS if task in rival.tasks]
+    task, reducer = resolve_task(task, rows.y, estimator)
+    rows = rows.with_text_classes() if needs_text_classes(task, reducer) else rows
+    rows = rows.with_float_target() if task == "regression" else rows
+    baselines = [baseline for baseline in BASELINES if task in baseline.tasks]
     _check_folds(cv, len(rows))
     splitting: dict[str, Any] = {
         "classes": task == "classes",
         "by_time": by_time,
         "seed": random_state,
     }
-    splits = folds(rows.y, cv, **splitting)
-    steps = _each(rows, splits, reducer, rivals, splitting)
-    total = len(splits) * (2 + len(rivals))
-    found = list(followed(progress, total, "fits")(steps))
+    splits = make_folds(rows.y, cv, **splitting)
+    steps = _score_methods(rows, splits, reducer, baselines, splitting)
+    total = len(splits) * (2 + len(baselines))
+    results = list(followed(progress, total, "fits")(steps))
     metric = metric_of(plain_model(reducer, rows.X, rows.y))
-    return _joined(task, metric, found, [OURS, ALL, *(rival.name for rival in rivals)])
+    return _build_comparison(
+        task, metric, results, [COTERIE, ALL_COLUMNS, *(baseline.name for baseline in baselines)]
+    )
 
 
 def _check_folds(cv: Any, n_rows: int) -> None:
@@ -129,37 +131,41 @@ def _check_folds(cv: Any, n_rows: int) -> None:
         )
 
 
-def _each(
-    rows: Rows, splits: Any, reducer: Any, rivals: Sequence[Rival], splitting: Any
-) -> Iterator[tuple[str, int, Scored]]:
+def _score_methods(
+    rows: Samples, splits: Any, reducer: Any, baselines: Sequence[Baseline], splitting: Any
+) -> Iterator[tuple[str, int, HeldOutScore]]:
     """Name, number of columns and score of each way on each fold."""
-    for train, test in ((rows.of(train), rows.of(test)) for train, test in splits):
-        fitted = learned(reducer, train)
-        yield OURS, fitted.n_groups_, score_of(fitted, train, test)
-        yield ALL, train.X.shape[1], score_behind([], reducer, train, test)
-        for rival in rivals:
-            size = _chosen(rival, reducer, train, splitting)
-            yield rival.name, size, score_behind(rival.steps(size), reducer, train, test)
+    for train, test in ((rows.take(train), rows.take(test)) for train, test in splits):
+        fitted = fit_copy(reducer, train)
+        yield COTERIE, fitted.n_groups_, score_reducer(fitted, train, test)
+        yield ALL_COLUMNS, train.X.shape[1], score_transformers([], reducer, train, test)
+        for baseline in baselines:
+            size = _best_size(baseline, reducer, train, splitting)
+            yield (
+                baseline.name,
+                size,
+                score_transformers(baseline.steps(size), reducer, train, test),
+            )
 
 
-def _chosen(rival: Rival, reducer: Any, train: Rows, splitting: Any) -> int:
+def _best_size(baseline: Baseline, reducer: Any, train: Samples, splitting: Any) -> int:
     """The number of columns with the best mean score on folds of the training rows."""
-    splits = folds(train.y, INNER_FOLDS, **splitting)
+    splits = make_folds(train.y, INNER_FOLDS, **splitting)
     most = min(train.X.shape[1], min(len(rows) for rows, _ in splits) - 1)
-    sizes = [size for size in SIZES if size <= most] or [1]
-    parts = [(train.of(rows), train.of(others)) for rows, others in splits]
+    sizes = [size for size in BASELINE_SIZES if size <= most] or [1]
+    parts = [(train.take(rows), train.take(others)) for rows, others in splits]
     means = [
-        np.mean([score_behind(rival.steps(size), reducer, *part).score for part in parts])
+        np.mean([score_transformers(baseline.steps(size), reducer, *part).score for part in parts])
         for size in sizes
     ]
     # A score that is not defined, as R2 of one row, is worse than any other.
     return sizes[int(np.argmax(np.nan_to_num(means, nan=-np.inf)))]
 
 
-def _joined(task: str, metric: str, found: list[Any], names: list[str]) -> Comparison:
+def _build_comparison(task: str, metric: str, results: list[Any], names: list[str]) -> Comparison:
     scores, by_fold = [], {}
     for name in names:
-        sizes, scored = zip(*(one[1:] for one in found if one[0] == name), strict=True)
+        sizes, scored = zip(*(one[1:] for one in results if one[0] == name), strict=True)
         values = by_fold[name] = [one.score for one in scored]
         error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
         note = "; ".join(sorted({one.note for one in scored if one.note}))

@@ -12,18 +12,20 @@ from sklearn.base import clone
 
 from coterie._core.values import FloatArray
 from coterie._model_selection.tuning import fitted_model, plain_model, stopped_early
-from coterie.report.studies._baselines import Steps
-from coterie.report.studies._splits import Rows
+from coterie.report.studies._baselines import Transformers
+from coterie.report.studies._splits import Samples
 
 
-class Scored(NamedTuple):
+class HeldOutScore(NamedTuple):
     """The score of a model on held-out rows, and a remark on its solver if there is one."""
 
     score: float
     note: str = ""
 
 
-def score_behind(steps: Steps, reducer: Any, train: Rows, test: Rows) -> Scored:
+def score_transformers(
+    steps: Transformers, reducer: Any, train: Samples, test: Samples
+) -> HeldOutScore:
     """Score of the model that would stand behind the reducer, behind other steps.
 
     Steps and model learn from training rows alone; gaps are filled with the means of those.
@@ -33,41 +35,45 @@ def score_behind(steps: Steps, reducer: Any, train: Rows, test: Rows) -> Scored:
 
     fill = [SimpleImputer()] if reducer.missing == "pairwise" else []
     before = make_pipeline(*fill, *steps, "passthrough")
-    with quiet():
-        known = _plain(before.fit_transform(np.asarray(train.X), train.y))
-        unknown = _plain(before.transform(np.asarray(test.X)))
-    return _scored(reducer, known, unknown, train, test)
+    with ignore_sklearn_warnings():
+        train_columns = _as_array(before.fit_transform(np.asarray(train.X), train.y))
+        test_columns = _as_array(before.transform(np.asarray(test.X)))
+    return _fit_and_score(reducer, train_columns, test_columns, train, test)
 
 
-def learned(reducer: Any, train: Rows) -> Any:
+def fit_copy(reducer: Any, train: Samples) -> Any:
     """A copy of the reducer, fitted to these rows."""
     weights = {} if train.weights is None else {"sample_weight": train.weights}
     return clone(reducer).fit(train.X, train.y, **weights)
 
 
-def score_of(fitted: Any, train: Rows, test: Rows) -> Scored:
+def score_reducer(fitted: Any, train: Samples, test: Samples) -> HeldOutScore:
     """Score of the plain model behind a fitted reducer."""
-    known, unknown = fitted._transformed(train.X), fitted._transformed(test.X)
-    return _scored(fitted, known, unknown, train, test)
+    train_columns, test_columns = fitted._transformed(train.X), fitted._transformed(test.X)
+    return _fit_and_score(fitted, train_columns, test_columns, train, test)
 
 
-def _scored(
-    reducer: Any, known: FloatArray, unknown: FloatArray, train: Rows, test: Rows
-) -> Scored:
+def _fit_and_score(
+    reducer: Any, train_columns: FloatArray, test_columns: FloatArray, train: Samples, test: Samples
+) -> HeldOutScore:
     weights = {} if test.weights is None else {"sample_weight": test.weights}
-    with quiet():
-        model = fitted_model(plain_model(reducer, known, train.y), known, train.y, train.weights)
-        score = float(model.score(unknown, test.y, **weights))
-    return Scored(score, "a solver stopped before it converged" if stopped_early(model) else "")
+    with ignore_sklearn_warnings():
+        model = fitted_model(
+            plain_model(reducer, train_columns, train.y), train_columns, train.y, train.weights
+        )
+        score = float(model.score(test_columns, test.y, **weights))
+    return HeldOutScore(
+        score, "a solver stopped before it converged" if stopped_early(model) else ""
+    )
 
 
-def _plain(columns: Any) -> FloatArray:
+def _as_array(columns: Any) -> FloatArray:
     # PLS gives a pair where it is given a target.
     return np.asarray(columns[0] if isinstance(columns, tuple) else columns)
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def ignore_sklearn_warnings() -> Iterator[None]:
     """Without what scikit-learn's models and tests of columns warn of; notes tell what matters."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module=r"sklearn\..*")

@@ -14,7 +14,7 @@ from coterie.estimators._rows import checked_weights
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Samples:
     """Features, targets and weights of some rows."""
 
     X: Any
@@ -22,7 +22,7 @@ class Rows:
     weights: Any = None
 
     @classmethod
-    def given(cls, X: Any, y: Any, weights: Any) -> Rows:
+    def from_arrays(cls, X: Any, y: Any, weights: Any) -> Samples:
         """Rows as a user gave them."""
         check_rows_here(X, "Some rows are held out")
         X = X if hasattr(X, "shape") else np.asarray(X)
@@ -32,24 +32,24 @@ class Rows:
         check_consistent_length(X, y)
         return cls(X, np.asarray(y), checked_weights(weights, X.shape[0]))
 
-    def named(self) -> Rows:
+    def with_text_classes(self) -> Samples:
         """The same with classes that are text, which models cannot take for numbers."""
         return replace(self, y=self.y.astype(str))
 
-    def in_numbers(self) -> Rows:
+    def with_float_target(self) -> Samples:
         """The same with whole numbers as floats, which nobody takes for classes."""
         return replace(self, y=self.y.astype(np.float64)) if self.y.dtype.kind in "biu" else self
 
-    def of(self, rows: IntArray) -> Rows:
+    def take(self, rows: IntArray) -> Samples:
         """Some of these rows."""
         weights = None if self.weights is None else self.weights[rows]
-        return Rows(_safe_indexing(self.X, rows), self.y[rows], weights)
+        return Samples(_safe_indexing(self.X, rows), self.y[rows], weights)
 
     def __len__(self) -> int:
         return len(self.y)
 
 
-def held_out(
+def train_test_rows(
     y: Any, share: float, *, classes: bool, last: bool, seed: int
 ) -> tuple[IntArray, IntArray]:
     """Rows to learn from and rows to be tested on.
@@ -69,12 +69,12 @@ def held_out(
     if last:
         first = len(y) - max(1, round(share * len(y)))
         return rows[:first], rows[first:]
-    labels = y if classes and _can_be_shared(y, share) else None
+    labels = y if classes and _can_stratify(y, share) else None
     train, test = train_test_split(rows, test_size=share, random_state=seed, stratify=labels)
     return np.sort(train), np.sort(test)
 
 
-def _can_be_shared(y: Any, share: float) -> bool:
+def _can_stratify(y: Any, share: float) -> bool:
     """Whether each class has a row for both parts, and both parts a row for each class."""
     if np.ndim(y) > 1:
         return False
@@ -83,7 +83,7 @@ def _can_be_shared(y: Any, share: float) -> bool:
     return bool(counts.min() >= 2 and smaller >= len(counts))
 
 
-def folds(
+def make_folds(
     y: Any, n_folds: int, *, classes: bool, by_time: bool, seed: int
 ) -> list[tuple[IntArray, IntArray]]:
     """Pairs of rows to learn from and rows to be tested on, each row tested once.

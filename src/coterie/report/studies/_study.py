@@ -16,17 +16,22 @@ from coterie._data.progress import Tell
 from coterie._model_selection.resampling import Stability, stability
 from coterie._model_selection.tuning import TolerancePath, metric_of, plain_model, tolerance_path
 from coterie.estimators import GenLinCFA, NonLinCFA
-from coterie.report.inspection import ALL, Score, Summary, summarise
+from coterie.report.inspection import ALL_COLUMNS, Score, Summary, summarise
 from coterie.report.studies._baselines import PCA
-from coterie.report.studies._compare import OURS
-from coterie.report.studies._scores import learned, quiet, score_behind, score_of
-from coterie.report.studies._splits import Rows, folds, held_out
-from coterie.report.studies._tasks import TaskName, is_blind_to_classes, settled
+from coterie.report.studies._compare import COTERIE
+from coterie.report.studies._scores import (
+    fit_copy,
+    ignore_sklearn_warnings,
+    score_reducer,
+    score_transformers,
+)
+from coterie.report.studies._splits import Samples, make_folds, train_test_rows
+from coterie.report.studies._tasks import TaskName, needs_text_classes, resolve_task
 
 # Told what is done, how much of it, and of how much.
-Say = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 # Folds of fewer rows have no R2, and training sets of fewer no noise to tell.
-FEWEST_IN_FOLD = 4
+MIN_FOLD_ROWS = 4
 # Beyond so many features, or numbers in the table, the path takes fewer and larger steps.
 MANY_FEATURES, MANY_NUMBERS = 1_000, 300_000
 
@@ -64,7 +69,7 @@ def study(
     title: str = "",
     targets: Sequence[str] = ("target",),
     notes: Sequence[str] = (),
-    progress: Say | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Study:
     """Split, fit, score on held-out rows beside all columns and PCA, and summarise.
 
@@ -112,20 +117,22 @@ def study(
     >>> [(score.name, score.n_columns) for score in study.summary.scores]
     [('coterie', 3.0), ('all columns', 12.0), ('PCA', 3.0)]
     """
-    say = progress or _nothing
-    rows = Rows.given(X, y, sample_weight)
-    task, reducer = settled(task, rows.y, estimator)
-    rows = rows.named() if is_blind_to_classes(task, reducer) else rows
-    rows = rows.in_numbers() if task == "regression" else rows
-    train, test = _parts(rows, test_share, task, by_time or test_last, random_state)
-    say("fit", 0, 1)
-    fitted = learned(reducer, train)
-    say("fit", 1, 1)
+    report = progress or _no_progress
+    rows = Samples.from_arrays(X, y, sample_weight)
+    task, reducer = resolve_task(task, rows.y, estimator)
+    rows = rows.with_text_classes() if needs_text_classes(task, reducer) else rows
+    rows = rows.with_float_target() if task == "regression" else rows
+    train, test = _split_rows(rows, test_share, task, by_time or test_last, random_state)
+    report("fit", 0, 1)
+    fitted = fit_copy(reducer, train)
+    report("fit", 1, 1)
     splitting = {"classes": task == "classes", "by_time": by_time, "seed": random_state}
-    scores = _scores(fitted, reducer, train, test, say) if test else []
-    curve = _path(reducer, train, splitting, partial(say, "path")) if path else None
-    held = _held(reducer, train, n_resamples, random_state, partial(say, "stability"))
-    with quiet():
+    scores = _score_fit(fitted, reducer, train, test, report) if test else []
+    tolerances = _compute_path(reducer, train, splitting, partial(report, "path")) if path else None
+    stability_of_groups = _measure_stability(
+        reducer, train, n_resamples, random_state, partial(report, "stability")
+    )
+    with ignore_sklearn_warnings():
         summary = summarise(
             fitted,
             train.X,
@@ -133,8 +140,8 @@ def study(
             sample_weight=train.weights,
             scores=scores,
             metric=metric_of(plain_model(reducer, train.X, train.y)),
-            path=curve,
-            stability=held,
+            path=tolerances,
+            stability=stability_of_groups,
             positions=positions,
             coordinates=coordinates,
             title=title,
@@ -144,13 +151,15 @@ def study(
             notes=[
                 *notes,
                 *_split_note(test, by_time or test_last, random_state),
-                *_class_note(test if task == "classes" else None),
+                *_majority_note(test if task == "classes" else None),
             ],
         )
     return Study(fitted, summary)
 
 
-def _held(reducer: Any, train: Rows, n_resamples: int, seed: int, tell: Tell) -> Stability | None:
+def _measure_stability(
+    reducer: Any, train: Samples, n_resamples: int, seed: int, tell: Tell
+) -> Stability | None:
     """How often groups hold when rows are drawn anew, if that is asked for."""
     if n_resamples == 0:
         return None
@@ -165,7 +174,7 @@ def _held(reducer: Any, train: Rows, n_resamples: int, seed: int, tell: Tell) ->
     )
 
 
-def _split_note(test: Rows | None, last: bool, seed: int) -> list[str]:
+def _split_note(test: Samples | None, last: bool, seed: int) -> list[str]:
     """How rows were held out."""
     if test is None:
         return []
@@ -175,7 +184,7 @@ def _split_note(test: Rows | None, last: bool, seed: int) -> list[str]:
     return [f"{drawn}: of rows that follow each other in time, some are in both parts."]
 
 
-def _class_note(test: Rows | None) -> list[str]:
+def _majority_note(test: Samples | None) -> list[str]:
     """What a guess is worth."""
     if test is None or test.y.ndim > 1:
         return []
@@ -183,55 +192,59 @@ def _class_note(test: Rows | None) -> list[str]:
     return [f"Always guessing the largest class would have an accuracy of {shares.max():.3f}."]
 
 
-def _nothing(what: str, done: int, total: int) -> None:
+def _no_progress(what: str, done: int, total: int) -> None:
     """Say nothing."""
 
 
-def _parts(
-    rows: Rows, share: float, task: TaskName, last: bool, seed: int
-) -> tuple[Rows, Rows | None]:
+def _split_rows(
+    rows: Samples, share: float, task: TaskName, last: bool, seed: int
+) -> tuple[Samples, Samples | None]:
     """Training rows, and held-out rows if there are any."""
     if not isinstance(share, Real) or not 0 <= share < 1:
         raise ValueError(f"test_share must be 0 or more and less than 1, got {share!r}.")
     if share == 0:
         return rows, None
-    train, test = held_out(rows.y, share, classes=task == "classes", last=last, seed=seed)
+    train, test = train_test_rows(rows.y, share, classes=task == "classes", last=last, seed=seed)
     if len(test) < 2 or len(train) < 2:
         raise ValueError(
             f"test_share={share!r} of {len(rows)} rows leaves {len(train)} to learn from and "
             f"{len(test)} to be tested on; both need 2 or more. Give more rows, or test_share=0."
         )
-    return rows.of(train), rows.of(test)
+    return rows.take(train), rows.take(test)
 
 
-def _scores(fitted: Any, reducer: Any, train: Rows, test: Rows, say: Say) -> list[Score]:
+def _score_fit(
+    fitted: Any, reducer: Any, train: Samples, test: Samples, report: ProgressCallback
+) -> list[Score]:
     """Ours, all columns, and PCA of as many columns as ours."""
     n_features = train.X.shape[1]
     size = min(fitted.n_groups_, n_features, len(train) - 1)
-    ways = {
-        OURS: (fitted.n_groups_, partial(score_of, fitted)),
-        ALL: (n_features, partial(score_behind, [], reducer)),
-        PCA.name: (size, partial(score_behind, PCA.steps(size), reducer)),
+    methods = {
+        COTERIE: (fitted.n_groups_, partial(score_reducer, fitted)),
+        ALL_COLUMNS: (n_features, partial(score_transformers, [], reducer)),
+        PCA.name: (size, partial(score_transformers, PCA.steps(size), reducer)),
     }
     scores = []
-    for done, (name, (n_columns, scored)) in enumerate(ways.items()):
-        say("scores", done, len(ways))
+    for done, (name, (n_columns, scored)) in enumerate(methods.items()):
+        report("scores", done, len(methods))
         value = scored(train, test)
         scores.append(Score(name, float(n_columns), value.score, note=value.note))
-    say("scores", len(ways), len(ways))
+    report("scores", len(methods), len(methods))
     return scores
 
 
-def _path(reducer: Any, train: Rows, splitting: dict[str, Any], tell: Tell) -> TolerancePath | None:
+def _compute_path(
+    reducer: Any, train: Samples, splitting: dict[str, Any], tell: Tell
+) -> TolerancePath | None:
     """What other tolerances lead to, for reducers that have one."""
     if not isinstance(reducer, NonLinCFA | GenLinCFA) or reducer.n_groups is not None:
         return None
     n_rows, n_features = train.X.shape
     is_large = n_features > MANY_FEATURES or n_rows * n_features > MANY_NUMBERS
-    splits = _splits(reducer, train, 3 if is_large else 5, splitting)
+    splits = _path_folds(reducer, train, 3 if is_large else 5, splitting)
     if splits is None:
         return None
-    with quiet():
+    with ignore_sklearn_warnings():
         return tolerance_path(
             train.X,
             train.y,
@@ -243,22 +256,22 @@ def _path(reducer: Any, train: Rows, splitting: dict[str, Any], tell: Tell) -> T
         )
 
 
-def _splits(
-    reducer: Any, train: Rows, most: int, splitting: dict[str, Any]
+def _path_folds(
+    reducer: Any, train: Samples, most: int, splitting: dict[str, Any]
 ) -> list[tuple[IntArray, IntArray]] | None:
     """As many folds as leave enough rows to learn from; None if not even two do."""
-    enough = _enough(reducer)
-    for n_folds in range(min(most, len(train) // FEWEST_IN_FOLD), 1, -1):
-        splits = folds(train.y, n_folds, **splitting)
-        if min(len(rows) for rows, _ in splits) >= enough:
+    min_rows = _min_training_rows(reducer)
+    for n_folds in range(min(most, len(train) // MIN_FOLD_ROWS), 1, -1):
+        splits = make_folds(train.y, n_folds, **splitting)
+        if min(len(rows) for rows, _ in splits) >= min_rows:
             return splits
     return None
 
 
-def _enough(reducer: Any) -> int:
+def _min_training_rows(reducer: Any) -> int:
     """Rows from which a reducer can learn for a tolerance that is a number."""
     if not isinstance(reducer, NonLinCFA):
         return 1
-    own = clone(reducer).set_params(tolerance=0.0)._cv()
+    cv = clone(reducer).set_params(tolerance=0.0)._cv()
     # An R2 needs two rows in one of its own folds.
-    return int(own) + 1 if isinstance(own, Integral) else 1
+    return int(cv) + 1 if isinstance(cv, Integral) else 1

@@ -25,7 +25,7 @@ TASK_OF: dict[str, TaskName] = {
     "negative_binomial": "counts",
 }
 # For larger counts least squares does as well, and percentages are no counts.
-SMALL_COUNT = 20
+MAX_MEDIAN_COUNT = 20
 
 
 class Task(NamedTuple):
@@ -35,7 +35,7 @@ class Task(NamedTuple):
     reason: str
 
 
-def task_of(y: Any) -> Task:
+def infer_task(y: Any) -> Task:
     """Regression, classes or counts, by the values of the target.
 
     Text and two values are classes; so are a few whole numbers in a row from 0 or 1, none of them
@@ -44,14 +44,14 @@ def task_of(y: Any) -> Task:
 
     Examples
     --------
-    >>> task_of(["sweet", "sour", "sweet"])
+    >>> infer_task(["sweet", "sour", "sweet"])
     Task(name='classes', reason='text')
-    >>> task_of([0.5, 1.5, 1.0]).name
+    >>> infer_task([0.5, 1.5, 1.0]).name
     'regression'
-    >>> task_of([0, 3, 1, 12, 0, 2]).name
+    >>> infer_task([0, 3, 1, 12, 0, 2]).name
     'counts'
     """
-    target = _values(y)
+    target = _checked_target(y)
     if target.dtype.kind not in "iuf":
         return Task("classes", "true or false" if target.dtype.kind == "b" else "text")
     values = np.unique(target)
@@ -63,12 +63,12 @@ def task_of(y: Any) -> Task:
         return Task("classes", f"{len(values)} whole numbers, from {values[0]:g}, none rare")
     if values[0] > 0:
         return Task("regression", "whole numbers without 0")
-    if np.median(target) > SMALL_COUNT:
+    if np.median(target) > MAX_MEDIAN_COUNT:
         return Task("regression", "whole numbers, most of them large")
     return Task("counts", "whole numbers from 0")
 
 
-def _values(y: Any) -> NDArray[Any]:
+def _checked_target(y: Any) -> NDArray[Any]:
     """The target as an array; numbers that came as objects as floats."""
     target = np.asarray(y)
     if target.size == 0:
@@ -90,7 +90,7 @@ def reducer_for(task: TaskName, **parameters: Any) -> Any:
     return GenLinCFA(family=FAMILY_OF[task], **parameters)
 
 
-def settled(task: str | None, y: Any, estimator: Any) -> tuple[TaskName, Any]:
+def resolve_task(task: str | None, y: Any, estimator: Any) -> tuple[TaskName, Any]:
     """The task and the reducer, each told by the other where it is not given.
 
     Raises
@@ -101,14 +101,14 @@ def settled(task: str | None, y: Any, estimator: Any) -> tuple[TaskName, Any]:
     if task is not None:
         checked_word("task", task, FAMILY_OF, " or None")
     if estimator is None:
-        found = task_of(y).name if task is None else task
+        found = infer_task(y).name if task is None else task
         return found, reducer_for(found)  # type: ignore[arg-type, return-value]
     check_reducer(estimator, "estimator")
-    meant = _task_of_reducer(estimator, y)
+    implied = _task_of_reducer(estimator, y)
     if task is None:
-        return meant, estimator
+        return implied, estimator
     can_choose = not hasattr(estimator, "family") and not isinstance(estimator, LinCFA)
-    if (task == "classes") != (meant == "classes") and not can_choose:
+    if (task == "classes") != (implied == "classes") and not can_choose:
         raise ValueError(
             f"task={task!r} and estimator={estimator!r} contradict each other: for classes use "
             "GenLinCFA(family='bernoulli')."
@@ -122,12 +122,12 @@ def _task_of_reducer(reducer: Any, y: Any) -> TaskName:
     if family is not None:
         name = family if isinstance(family, str) else family.name.partition("(")[0]
         return TASK_OF.get(name, "regression")
-    found = task_of(y)
+    found = infer_task(y)
     if isinstance(reducer, MutualCFA) or found.reason in ("text", "true or false"):
         return found.name
     return "regression"
 
 
-def is_blind_to_classes(task: TaskName, reducer: Any) -> bool:
+def needs_text_classes(task: TaskName, reducer: Any) -> bool:
     """Whether the reducer has no family that tells the model behind it of classes."""
     return task == "classes" and not hasattr(reducer, "family")
