@@ -158,7 +158,7 @@ def test_times_that_are_no_times_are_refused(run, frame, tmp_path):
     table.write_csv(tmp_path / "data.csv")
     result = run("fit", tmp_path / "data.csv", "-t", "y", "--time", "when", "-q")
     assert result.exit_code == 3
-    assert "no dates such as 2020-01-31" in result.stderr
+    assert "numbers or dates such as 2020-01-31" in result.stderr
 
 
 def test_separate_columns_join_no_others(run, data):
@@ -183,7 +183,7 @@ def test_columns_that_hold_nothing_are_left_out(run, frame, tmp_path):
     words = ["--json", "-o", tmp_path / "out", "--no-path"]
     answer = json.loads(run("fit", tmp_path / "data.parquet", "-t", "y", *words).stdout)
     assert answer["features"] == FEATURES
-    assert answer["notes"][0] == "Left out, since they hold nothing: 'empty'."
+    assert answer["notes"][0] == "Left out, since they are empty: 'empty'."
 
 
 def test_names_that_look_like_patterns_are_names(run, frame, tmp_path):
@@ -260,7 +260,7 @@ def test_the_index_that_pandas_writes_is_no_feature(run, frame, tmp_path):
     words = ["-o", tmp_path / "out", "--no-path"]
     answer = json.loads(run("fit", file, "-t", "y", "--json", *words).stdout)
     assert answer["features"] == FEATURES
-    assert answer["notes"][0] == "Left out: the column without a name, which numbers the rows."
+    assert answer["notes"][0] == "Left out: the column without a name that holds row numbers."
 
 
 def test_gaps_are_asked_around(run, frame, tmp_path):

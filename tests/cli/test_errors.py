@@ -42,12 +42,12 @@ WRONG = {
     "an option of another method": (
         ["fit", "data.csv", "-t", "y", "--method", "lin", "--groups", "3"],
         INPUT,
-        "--groups is no option of LinCFA",
+        "--groups is not supported by LinCFA",
     ),
     "classes for numbers": (
         ["fit", "data.csv", "-t", "y", "--method", "nonlin", "--task", "classes"],
         INPUT,
-        "say --task regression, or use genlin",
+        "use --task regression, or --method genlin",
     ),
     "nothing to drop": (["fit", "data.csv", "-t", "y", "--drop", "g*"], INPUT, "--drop 'g*'"),
     "a share of rows": (["fit", "data.csv", "-t", "y", "--test-share", "1"], USAGE, "0<=x<1"),
@@ -60,11 +60,11 @@ WRONG = {
     "no path": (["path", "data.csv", "-t", "y", "--method", "lin"], INPUT, "no path"),
     "no model": (["inspect", "data.csv"], INPUT, "it is no JSON"),
     "a model that is not there": (["report", "model.json"], INPUT, "model.json: no such file"),
-    "a target twice": (["fit", "data.csv", "-t", "y", "-t", "y"], INPUT, "target twice"),
+    "a target twice": (["fit", "data.csv", "-t", "y", "-t", "y"], INPUT, "only one role"),
     "weights that are the target": (
         ["fit", "data.csv", "-t", "y", "--weights", "y"],
         INPUT,
-        "target, weight and time at once",
+        "can have only one role",
     ),
     "counts below 0": (["fit", "data.csv", "-t", "y", "--task", "counts", "-q"], INPUT, "row 1"),
     "a seed below 0": (["fit", "data.csv", "-t", "y", "--seed", "-1"], USAGE, "'--seed'"),
@@ -86,7 +86,7 @@ WRONG = {
     "a family elsewhere": (
         ["fit", "data.csv", "-t", "y", "--method", "nonlin", "--family", "poisson"],
         INPUT,
-        "--family is no option of NonLinCFA",
+        "--family is not supported by NonLinCFA",
     ),
 }
 
@@ -141,7 +141,7 @@ def test_weights_are_checked_by_row(run, frame, tmp_path):
     table = frame.select("f0", "f1", "y", pl.lit(-1).alias("w"))
     table.write_csv(tmp_path / "data.csv")
     said = one_line(run("fit", tmp_path / "data.csv", "-t", "y", "--weights", "w", "-q"), INPUT)
-    assert "'w' must hold weights of 0 or more, and does not in row 1" in said
+    assert "'w' must hold weights of 0 or more, got -1 in row 1" in said
 
 
 def test_text_is_no_regression(run, frame, tmp_path):
@@ -182,7 +182,7 @@ def test_columns_that_the_model_needs_are_named(run, data, frame):
     run("fit", data, "-t", "y", "-q", "--no-path")
     frame.rename({"f3": "F3"}).write_csv("new.csv")
     said = one_line(run("transform", "data-coterie/model.json", "new.csv"), INPUT)
-    assert "lacks 'f3', which the model needs. It has 'F3': rename it?" in said
+    assert "lacks 'f3', which the model needs. Did you mean to rename 'F3'?" in said
     frame.drop("f3", "f4").write_csv("new.csv")
     said = one_line(run("transform", "data-coterie/model.json", "new.csv"), INPUT)
     assert "lacks 'f3' and 1 more" in said

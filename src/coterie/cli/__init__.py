@@ -1,4 +1,4 @@
-"""The command line: words become calls, and what goes wrong becomes one line."""
+"""The command line: options become calls, and errors become one line."""
 
 from __future__ import annotations
 

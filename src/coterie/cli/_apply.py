@@ -1,4 +1,4 @@
-"""A model and a table: the columns that it needs, and the groups that take their place."""
+"""Apply a model to a table: select its features, and compute the aggregates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def model_features(frame: polars.DataFrame, reducer: Any, where: str) -> Any:
-    """The features of a model in a table, with names if the model knows them."""
+    """The features that a model needs from a table, with names if the model has them."""
     names = _required_columns(reducer, frame, where)
     values = columns_to_floats(frame, names, what="column")
     _check_missing_values(reducer, values, names, where)
@@ -23,13 +23,13 @@ def model_features(frame: polars.DataFrame, reducer: Any, where: str) -> Any:
 
 
 def _required_columns(reducer: Any, frame: polars.DataFrame, where: str) -> list[str]:
-    """The columns that a model needs, all of which the table has."""
+    """Names of the columns that a model needs; raise if the table lacks one."""
     known = reducer._names_seen()
     if known is None:
         if frame.width != reducer.n_features_in_:
             raise TableError(
                 f"The model has no names for its {reducer.n_features_in_} features, and {where} "
-                f"has {frame.width} columns: give a table with just those, in their order."
+                f"has {frame.width} columns: give a table with only those columns, in order."
             )
         return frame.columns
     names = [str(name) for name in known]
@@ -37,25 +37,26 @@ def _required_columns(reducer: Any, frame: polars.DataFrame, where: str) -> list
     missing = [name for name in names if name not in present]
     if missing:
         similar = closest_name(missing[0], sorted(present - {*names}))
-        advice = f" It has {similar!r}: rename it?" if similar else ""
+        advice = f" Did you mean to rename {similar!r}?" if similar else ""
         count = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
         raise TableError(f"{where} lacks {missing[0]!r}{count}, which the model needs.{advice}")
     return names
 
 
 def _check_missing_values(reducer: Any, values: Any, names: list[str], where: str) -> None:
-    """Raise where values lack that the model cannot do without."""
+    """Raise if values are missing and the model does not support missing values."""
     missing = np.argwhere(np.isnan(values))
     if len(missing) and reducer.missing == "error":
         row, column = missing[0]
         raise TableError(
             f"{where} lacks a value of {names[column]!r} in row {row + 1}, and the model was "
-            "fitted to a table without gaps: fill them in, or fit it again to a table with gaps."
+            "fitted without missing values: fill them in, or fit the model again to a table with "
+            "missing values."
         )
 
 
 def reduce_table(reducer: Any, X: Any, carried: polars.DataFrame) -> polars.DataFrame:
-    """The aggregates, with some columns of the table beside them, which keep their names."""
+    """The aggregates, followed by the carried columns, which keep their names."""
     import polars
 
     taken = {*carried.columns}

@@ -1,4 +1,4 @@
-"""The commands: few verbs, each a thin call with a twin in Python."""
+"""The commands. Each one is a thin call of a public Python function."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from coterie.report.inspection import Summary, report_html, summarise, write_rep
 from coterie.report.studies import compare as compare_methods
 from coterie.report.studies import study
 
-# With more features the path takes longer than people wait for.
+# With more features the tolerance path is too slow to compute by default.
 MAX_PATH_FEATURES = 5_000
 
 
@@ -49,10 +49,10 @@ MAX_PATH_FEATURES = 5_000
 @click.version_option(package_name="coterie", prog_name="coterie")
 @click.option("--debug", is_flag=True, help="Show where an error comes from.")
 def coterie(debug: bool) -> None:
-    """Fewer columns that can still be explained.
+    """Reduce a table to fewer columns that can still be explained.
 
-    Groups columns that say the same about a target, and replaces each group by one column. A merge
-    is accepted when its price does not exceed its allowance.
+    Groups columns that carry the same information about a target, and replaces each
+    group by one column. A merge is accepted when its price does not exceed its allowance.
 
     Try it with: coterie demo
     """
@@ -61,16 +61,16 @@ def coterie(debug: bool) -> None:
 @coterie.command(short_help="Group the columns of a table; write model, table and report.")
 @with_options
 @click.option("--output", "-o", metavar="FOLDER", help="Where to write; by default NAME-coterie.")
-@click.option("--path/--no-path", default=None, help="Whether to try other tolerances.")
+@click.option("--path/--no-path", default=None, help="Whether to compute other tolerances.")
 @click.option(
     "--stability",
     "n_resamples",
     type=click.IntRange(0),
     default=0,
     metavar="N",
-    help="Learn the groups again from N random halves of the rows.",
+    help="Fit the groups again on N random halves of the rows.",
 )
-@click.option("--title", default=None, help="Of the report.")
+@click.option("--title", default=None, help="Title of the report.")
 def fit(
     source: TableOptions,
     columns: ColumnOptions,
@@ -84,7 +84,7 @@ def fit(
 ) -> None:
     """Group the columns of a table, score on held-out rows, and write model, table and report.
 
-    DATA is a file of CSV, TSV, Parquet, Feather, JSON lines or Excel; - is standard input.
+    DATA is a CSV, TSV, Parquet, Feather, JSON lines or Excel file; - is standard input.
 
     In Python: coterie.study(X, y).
     """
@@ -126,14 +126,12 @@ def fit(
             return
         print_summary(result.summary)
         if path and result.summary.path is None:
-            print_line(
-                "Note: with these options or so few rows there are no other tolerances to try."
-            )
+            print_line("Note: other tolerances are not computed with these options or so few rows.")
         for name, file in files.items():
             print_line(f"{name:8}{file}")
 
 
-@coterie.command(short_help="Replace the columns of a new table by groups.")
+@coterie.command(short_help="Replace the columns of a new table by the groups of a model.")
 @click.argument("model")
 @with_options
 @click.option(
@@ -148,7 +146,7 @@ def fit(
     "kept_columns",
     multiple=True,
     metavar="COLUMN",
-    help="Columns to keep beside the groups.",
+    help="Columns to keep next to the groups.",
 )
 def transform(
     model: str,
@@ -179,7 +177,11 @@ def transform(
 @coterie.command(short_help="Write the report of a model.")
 @click.argument("model")
 @click.option(
-    "--output", "-o", default=None, metavar="FILE", help="report.html beside it by default."
+    "--output",
+    "-o",
+    default=None,
+    metavar="FILE",
+    help="Where to write; report.html next to the model by default.",
 )
 def report(model: str, output: str | None) -> None:
     """Write the report of a model: one HTML file that needs no network.
@@ -198,14 +200,14 @@ def report(model: str, output: str | None) -> None:
 
 
 def _load_or_build_summary(model: str) -> Summary:
-    """What was told of a model when it was fitted, or what it can tell alone."""
+    """The summary saved with a model, or one built from the model alone."""
     saved = load_summary(model)
     return summarise(load(model), title=Path(model).stem) if saved is None else saved
 
 
 @coterie.command(short_help="Show the groups of a model.")
 @click.argument("model")
-@click.option("--all", "show_all", is_flag=True, help="All groups, however many.")
+@click.option("--all", "show_all", is_flag=True, help="Show all groups.")
 @with_options
 def inspect(model: str, display: DisplayOptions, show_all: bool) -> None:
     """Show the groups of a model.
@@ -221,10 +223,14 @@ def inspect(model: str, display: DisplayOptions, show_all: bool) -> None:
     print_summary(summary, show_all=show_all)
 
 
-@coterie.command(short_help="Show what each tolerance leads to.")
+@coterie.command(short_help="Show the groups and the score for each tolerance.")
 @with_options
-@click.option("--output", "-o", default=None, metavar="FILE", help="Write it as a table, too.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For the folds.")
+@click.option(
+    "--output", "-o", default=None, metavar="FILE", help="Also write the result as a table."
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed of the folds."
+)
 def path(
     source: TableOptions,
     columns: ColumnOptions,
@@ -233,7 +239,7 @@ def path(
     output: str | None,
     seed: int,
 ) -> None:
-    """Show what each tolerance leads to: how many groups, and which score on held-out folds.
+    """Show the number of groups and the score on held-out folds for each tolerance.
 
     In Python: coterie.tolerance_path(X, y).
     """
@@ -255,8 +261,8 @@ def path(
         ).summary
     if summary.path is None:
         raise TableError(
-            f"{summary.method} has no path with these options or so few rows: use a method "
-            "that has a tolerance, and a dozen rows or more."
+            f"{summary.method} has no path with these options or so few rows. Use a "
+            "method that has a tolerance, and a dozen rows or more."
         )
     steps = path_columns(summary.path)
     if output is not None:
@@ -271,10 +277,14 @@ def path(
             print_path(summary.path, summary.metric)
 
 
-@coterie.command(short_help="Score the groups beside other methods.")
+@coterie.command(short_help="Compare the score of the groups with other methods.")
 @with_options
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="How many.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For the folds.")
+@click.option(
+    "--folds", type=click.IntRange(2), default=5, show_default=True, help="Number of folds."
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed of the folds."
+)
 def compare(
     source: TableOptions,
     columns: ColumnOptions,
@@ -283,10 +293,10 @@ def compare(
     folds: int,
     seed: int,
 ) -> None:
-    """Score the groups beside PCA, PLS, FeatureAgglomeration, SelectKBest and all columns.
+    """Compare the groups with PCA, PLS, FeatureAgglomeration, SelectKBest and all columns.
 
-    All learn from the same rows and are scored on the same held-out folds; the others choose their
-    number of columns on folds of the training rows.
+    All methods are fitted to the same rows and scored on the same held-out folds. The other methods
+    choose their number of columns by cross-validation on the training rows.
 
     In Python: coterie.compare(X, y).
     """
@@ -315,16 +325,16 @@ def compare(
 @with_options
 @click.option("--output", "-o", default="coterie-demo", metavar="FOLDER", help="Where to write.")
 def demo(display: DisplayOptions, output: str) -> None:
-    """Fat in meat from near-infrared spectra: a hundred columns, a few groups, and a report.
+    """Predict fat in meat from near-infrared spectra: 100 columns, a few groups, and a report.
 
-    In Python: coterie.study(X, y) with X, y of coterie.datasets.load_tecator.
+    In Python: coterie.study(X, y) with X, y from coterie.datasets.load_tecator.
     """
     import polars
 
     from coterie.datasets import load_tecator
 
     tecator = load_tecator()
-    # A hundred channels from 850 to 1050 nm.
+    # 100 channels from 850 to 1050 nm.
     names = [f"{850 + 2 * channel} nm" for channel in range(100)]
     frame = polars.DataFrame(tecator.data, schema=names, orient="row")
     folder = Path(output)
@@ -339,7 +349,7 @@ def demo(display: DisplayOptions, output: str) -> None:
     arguments = {
         "data": str(file),
         "target": ("fat",),
-        # The split that others use: of 215 spectra the last 43 are tested.
+        # The conventional split: the last 43 of 215 spectra are the test rows.
         "test_last": True,
         "test_share": 0.2,
         "output": str(folder),
@@ -359,10 +369,10 @@ def _option_defaults(command: click.Command) -> dict[str, Any]:
 SHELLS = ("bash", "zsh", "fish")
 
 
-@coterie.command(short_help="Completion for bash, zsh and fish.")
+@coterie.command(short_help="Print the completion script for bash, zsh or fish.")
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
-    """Print what makes a shell complete commands and options.
+    """Print a script that makes a shell complete commands and options.
 
     For bash: eval "$(coterie completion bash)" in ~/.bashrc; for fish, coterie completion fish >
     ~/.config/fish/completions/coterie.fish.
@@ -371,5 +381,5 @@ def completion(shell: str) -> None:
 
     kind = get_completion_class(shell)
     if kind is None:
-        raise TableError(f"There is no completion for {shell}.")
+        raise TableError(f"shell must be one of {', '.join(SHELLS)}, got {shell}.")
     print_raw(kind(coterie, {}, "coterie", "_COTERIE_COMPLETE").source())

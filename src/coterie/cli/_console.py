@@ -1,4 +1,4 @@
-"""What people see: tables and sentences on standard output, bars on standard error."""
+"""Printing: tables and lines on standard output, progress bars on standard error."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from coterie.cli._options import DisplayOptions, QuietOption
 from coterie.cli._printable import printable
 
 Side = Literal["left", "right"]
-# Of a console that is no terminal, and has no width of its own.
+# Width of the output where it is not a terminal.
 DEFAULT_WIDTH = 110
-# Letters of -1.23e-05: three digits of any number have room.
+# Length of -1.23e-05, so that three digits of any number fit.
 MIN_NUMBER_WIDTH = 9
 STEP_LABELS = {
     "read": "reading",
     "fit": "grouping",
     "path": "other tolerances",
-    "stability": "rows drawn anew",
+    "stability": "resampling",
     "scores": "scoring",
     "compare": "comparing",
     "write": "writing",
@@ -42,28 +42,28 @@ STEP_LABELS = {
 
 
 def console() -> Console:
-    """Standard output, as wide as the terminal."""
+    """A console for standard output, as wide as the terminal."""
     screen = Console(highlight=False, soft_wrap=False)
     return screen if screen.is_terminal else Console(highlight=False, width=DEFAULT_WIDTH)
 
 
 def print_line(sentence: str) -> None:
-    """A sentence on standard output, in which nothing is markup."""
+    """Print a line on standard output, without interpreting markup."""
     click.echo(printable(sentence))
 
 
 def print_raw(text: str) -> None:
-    """A page or a script on standard output, letter by letter."""
+    """Print text on standard output unchanged."""
     click.echo(text)
 
 
 def print_json(document: Any) -> None:
-    """An answer for machines."""
+    """Print a document as JSON."""
     click.echo(json.dumps(_nonfinite_to_null(document), allow_nan=False))
 
 
 def _nonfinite_to_null(document: Any) -> Any:
-    """The same with null for numbers that JSON has not."""
+    """The document with None in place of NaN and infinity, which JSON does not have."""
     if isinstance(document, dict):
         return {name: _nonfinite_to_null(one) for name, one in document.items()}
     if isinstance(document, list):
@@ -72,10 +72,10 @@ def _nonfinite_to_null(document: Any) -> Any:
 
 
 def empty_table(*columns: tuple[str, Side]) -> Table:
-    """An empty table; columns by name and by side, "left" or "right"."""
+    """An empty table with these columns, each a name and its alignment."""
     table = Table(box=None, pad_edge=False)
     for name, side in columns:
-        # Names give way where there is no room, and numbers never.
+        # Where space is short, names are cut and numbers are not.
         is_name = side == "left"
         table.add_column(
             name,
@@ -89,22 +89,22 @@ def empty_table(*columns: tuple[str, Side]) -> Table:
 
 
 def add_table_row(table: Table, *cells: str, bold: bool = False) -> None:
-    """Add a row, in which nothing is markup."""
+    """Add a row to a table, without interpreting markup."""
     table.add_row(*(Text(printable(cell)) for cell in cells), style="bold" if bold else None)
 
 
 class ProgressBars:
-    """Bars with the time left, one for each kind of work."""
+    """Progress bars with the time left, one for each step."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
         self._tasks: dict[str, TaskID] = {}
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Show how much of something is done."""
+        """Show how much of a step is done."""
         if self._progress is None:
             return
-        # One step alone has no share that is done.
+        # A step of one item has no share to show.
         known_total = None if total == 1 and not done else total
         if what not in self._tasks:
             self._tasks[what] = self._progress.add_task(STEP_LABELS[what], total=known_total)
@@ -113,7 +113,7 @@ class ProgressBars:
 
 @contextmanager
 def progress_bars(display: DisplayOptions | QuietOption) -> Iterator[ProgressBars]:
-    """Bars on standard error, where that is a terminal and nobody asked for quiet."""
+    """Progress bars on standard error, if it is a terminal and the output is not quiet."""
     screen = Console(stderr=True)
     if display.quiet or display.as_json or not screen.is_terminal:
         yield ProgressBars(None)

@@ -1,4 +1,4 @@
-"""How a command ends: with an exit code, and at most one line on what went wrong."""
+"""Exit codes, and errors as one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from coterie.cli._printable import printable
 
 JSON_KEY = "coterie.as_json"
 MAX_MESSAGE_LENGTH = 300
-# What Python calls otherwise.
+# Parameters whose flag has another name.
 FLAG_OF_PARAMETER = {
     "test_share": "--test-share",
     "n_groups": "--groups",
@@ -34,10 +34,10 @@ DONE, BUG, USAGE, INPUT, OUTPUT = 0, 1, 2, 3, 4
 
 
 class CommandGroup(click.Group):
-    """A group of commands in which errors are one line, unless --debug asks for more."""
+    """Commands whose errors are printed as one line, unless --debug is given."""
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
-        """Run a command and end with its exit code; wrong words are one line, too."""
+        """Run a command and exit with its code; usage errors are one line, too."""
         try:
             code = super().main(*args, **extra | {"standalone_mode": False})
         except click.ClickException as error:
@@ -49,7 +49,7 @@ class CommandGroup(click.Group):
         sys.exit(code if isinstance(code, int) else DONE)
 
     def _report_usage_error(self, error: click.ClickException, words: Any) -> int:
-        """Say what is wrong with the words; of none at all, what there is to say."""
+        """Print a usage error; the help, if there are no arguments at all."""
         if isinstance(error, click.exceptions.NoArgsIsHelpError):
             click.echo(error.format_message())
             return USAGE
@@ -58,7 +58,7 @@ class CommandGroup(click.Group):
         return _print_error(context, USAGE, _usage_message(error))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command, and end with the code that its error stands for."""
+        """Run a command, and exit with the code of its error."""
         try:
             with interruptible(), warnings.catch_warnings():
                 warnings.showwarning = _print_warning
@@ -66,7 +66,7 @@ class CommandGroup(click.Group):
         except (click.exceptions.Exit, click.Abort, click.ClickException):
             raise
         except BrokenPipeError:
-            # Whoever read the output has seen enough; what is left must not be flushed to them.
+            # The reader of the output has closed it: do not flush the rest.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(DONE)
         except (Exception, KeyboardInterrupt) as error:
@@ -76,24 +76,24 @@ class CommandGroup(click.Group):
 
 
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning as a line of its own, for people."""
+    """Print a warning as one line on standard error."""
     click.echo(f"coterie: note: {printable(_one_line(message))}", err=True)
 
 
 def _print_error(ctx: click.Context, code: int, line: str) -> int:
-    """Say what went wrong, to people or to machines; to people also where machines cannot hear."""
+    """Print an error as JSON or as a line; as a line too where JSON cannot be printed."""
     if ctx.meta.get(JSON_KEY):
         with suppress(OSError):
             click.echo(json.dumps({"error": line, "code": code}))
             return code
-    # Where nothing can be said at all, the code is left to tell.
+    # If nothing can be printed, the exit code remains.
     with suppress(OSError):
         click.echo(f"coterie: {printable(line)}", err=True)
     return code
 
 
 def _usage_message(error: click.ClickException) -> str:
-    """What is wrong with the words of a command, and where to look."""
+    """A usage error as one line, with a pointer to the help."""
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "coterie"
     text = " ".join(error.format_message().split())
@@ -101,32 +101,32 @@ def _usage_message(error: click.ClickException) -> str:
 
 
 def remember_json(ctx: click.Context, _: click.Parameter, wanted: bool) -> bool:
-    """Remember that the answer, an error too, is for machines."""
+    """Click callback: store that results and errors are printed as JSON."""
     ctx.meta[JSON_KEY] = wanted
     return wanted
 
 
 def exit_code_and_message(error: BaseException) -> tuple[int, str]:
-    """The exit code and the line that an error stands for."""
+    """The exit code and the message of an error."""
     text = _one_line(error)
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED, "stopped."
     if isinstance(error, NotWrittenError):
-        # In it are names of files, of which none may be missing.
+        # Not shortened, since it names files.
         return OUTPUT, " ".join(str(error).split())
     if isinstance(error, MemoryError):
-        return INPUT, "there is not enough memory for this table: give fewer columns or rows."
+        return INPUT, "not enough memory for this table: use fewer columns or rows."
     if isinstance(error, OSError):
         return OUTPUT if error.errno in DISK_FULL_ERRORS else INPUT, _os_error_message(error)
     if isinstance(error, ValueError | TypeError | ImportError):
         return INPUT, _parameters_to_flags(text)
     if isinstance(error, ArithmeticError | np.linalg.LinAlgError):
-        return INPUT, f"numbers are too large or too small to reckon with ({text}): rescale them."
+        return INPUT, f"numbers are too large or too small to compute with ({text}): rescale them."
     return BUG, f"unexpected {type(error).__name__}: {text}. Run it again with coterie --debug."
 
 
 def _one_line(error: object) -> str:
-    """What an error says, on one line and not too long: libraries say a lot."""
+    """The message of an error on one line, shortened if long."""
     text = " ".join(str(error).split())
     return (
         text
@@ -136,7 +136,7 @@ def _one_line(error: object) -> str:
 
 
 def _parameters_to_flags(text: str) -> str:
-    """A sentence about parameters in the words of the command line."""
+    """A message with the names of parameters replaced by command-line flags."""
     text = re.sub(r"\btest_share=([\d.]+)", r"--test-share \1", text)
     return re.sub(
         rf"\b({'|'.join(FLAG_OF_PARAMETER)})\b", lambda found: FLAG_OF_PARAMETER[found[1]], text
@@ -144,12 +144,12 @@ def _parameters_to_flags(text: str) -> str:
 
 
 class NotWrittenError(Exception):
-    """A file that cannot be written, one line."""
+    """A file cannot be written; the message is one line."""
 
 
 @contextmanager
 def guard_writing() -> Iterator[None]:
-    """Whatever fails in here is about a file that cannot be written."""
+    """Turn errors inside the block into NotWrittenError."""
     try:
         yield
     except PartlyWrittenError as error:
@@ -162,7 +162,7 @@ def guard_writing() -> Iterator[None]:
 
 @contextmanager
 def guard_printing(*files: Path | str) -> Iterator[None]:
-    """Whatever cannot be said in here on standard output comes after these files were written."""
+    """Turn failed prints inside the block into NotWrittenError, naming the files written."""
     try:
         yield
     except BrokenPipeError:
@@ -173,6 +173,6 @@ def guard_printing(*files: Path | str) -> Iterator[None]:
 
 
 def _os_error_message(error: OSError) -> str:
-    """What the system says of a file."""
+    """The message of the operating system, with the name of the file."""
     reason = (error.strerror or str(error)).lower()
     return f"{error.filename}: {reason}." if error.filename else f"{reason}."

@@ -1,4 +1,4 @@
-"""Frames from arrays, and from some columns of others."""
+"""polars data frames from NumPy arrays, and with selected columns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 def frame_from_array(values: Any, names: Sequence[str]) -> polars.DataFrame:
-    """An array as columns with names."""
+    """A data frame with these column names from a 2-D array."""
     import polars
 
     return polars.DataFrame(values, schema=list(names), orient="row")
 
 
 def select_columns(frame: polars.DataFrame, names: Sequence[str]) -> polars.DataFrame:
-    """Some columns, each once, whatever signs are in their names."""
+    """The named columns, each once. Names are never read as polars patterns."""
     import polars
 
     return polars.DataFrame([frame.get_column(name) for name in dict.fromkeys(names)])

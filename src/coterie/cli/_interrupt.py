@@ -1,4 +1,4 @@
-"""Ctrl-C stops a command, wherever it is."""
+"""Ctrl-C stops a command, also while code is being compiled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-# Seconds after which a stop is asked for again.
+# Seconds until the interrupt is raised again.
 RETRY_SECONDS = 0.3
 INTERRUPTED = 130
 COMPILERS = ("numba", "llvmlite")
@@ -19,10 +19,11 @@ COMPILERS = ("numba", "llvmlite")
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Ask again and again to stop: compilers must end first, and others may not have heard.
+    """Raise KeyboardInterrupt at Ctrl-C, repeatedly until the command stops.
 
-    Where whoever started the command had Ctrl-C ignored, as scripts do for jobs in the
-    background, it stays ignored.
+    It is not raised inside a compiler, which would not survive it, and it is repeated because
+    compiled code may swallow it. If the process was started with Ctrl-C ignored, as scripts do for
+    background jobs, it stays ignored.
     """
     has_alarms = hasattr(signal, "setitimer")
     is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
@@ -43,7 +44,7 @@ def interruptible() -> Iterator[None]:
 
 
 class _InterruptHandler:
-    """What happens at Ctrl-C: a stop, once no compiler is at work; a second one does not wait."""
+    """Signal handler: interrupt once no compiler is running; a second Ctrl-C does not wait."""
 
     def __init__(self) -> None:
         self.n_pressed = 0
@@ -59,7 +60,7 @@ class _InterruptHandler:
 
 
 def _is_compiling(frame: FrameType | None) -> bool:
-    """Whether a compiler is at work, which does not survive what is raised inside its calls."""
+    """Whether a compiler is running, which an exception raised inside it would break."""
     while frame is not None:
         if frame.f_globals.get("__name__", "").partition(".")[0] in COMPILERS:
             return True
@@ -68,6 +69,6 @@ def _is_compiling(frame: FrameType | None) -> bool:
 
 
 def _hide_interrupts(unraisable: Any) -> None:
-    """What was raised where nobody can catch it, but for a stop, which will come again."""
+    """Report unraisable exceptions, except for interrupts, which are raised again later."""
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)

@@ -1,4 +1,4 @@
-"""Options by the idea they belong to, each said once and used by several commands."""
+"""Command-line options in dataclasses, so that several commands can share them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from coterie.cli._errors import remember_json
 
 
 def option(*flags: str, default: Any = None, **details: Any) -> Any:
-    """A field that is an option of the command line."""
+    """A dataclass field that is a command-line option."""
     parameter = functools.partial(click.Option, flags, default=default, **details)
     return field(default=default, metadata={"parameter": parameter})
 
 
 def repeated_option(*flags: str, help: str, metavar: str) -> Any:  # noqa: A002
-    """A field that can be given several times."""
+    """A dataclass field that is an option which can be given several times."""
     return option(*flags, default=(), multiple=True, help=help, metavar=metavar)
 
 
@@ -29,15 +29,15 @@ def choice_option(
     default: str | None = None,
     help: str,  # noqa: A002
 ) -> Any:
-    """A field that is one of some words."""
+    """A dataclass field that is an option with a fixed set of values."""
     kind = click.Choice(words)
     return option(*flags, default=default, type=kind, help=help, show_default=default is not None)
 
 
 def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command whose parameters are dataclasses of options, as a command of those options.
+    """Turn a function that takes dataclasses of options into a click command.
 
-    The click decorators above see one keyword argument for each option.
+    Click passes one keyword argument per option; the function gets the dataclasses.
     """
     kinds = {
         name: kind
@@ -55,39 +55,39 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     own = getattr(command, "__click_params__", [])
     parameters = [_click_parameter(one) for kind in kinds.values() for one in fields(kind)]
-    # Click reads them from the last to the first.
+    # Click reads the parameters from last to first.
     run.__click_params__ = [*own, *reversed(parameters)]  # type: ignore[attr-defined]
     return run
 
 
 def _click_parameter(one: Field[Any]) -> click.Parameter:
     parameter: click.Parameter = one.metadata["parameter"]()
-    # A flag may say it in other words, as --groups does for n_groups.
+    # The flag may differ from the parameter, as --groups does from n_groups.
     parameter.name = one.name
     return parameter
 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """The table, and how to read it."""
+    """Which table to read, and how."""
 
     data: str = field(metadata={"parameter": functools.partial(click.Argument, ["data"])})
     format: str | None = choice_option(
         "--format",
         words=("csv", "tsv", "parquet", "feather", "jsonl", "json", "excel"),
-        help="What kind of file it is; by default as its name and its first bytes say.",
+        help="File format; by default from the name and the first bytes.",
     )
-    separator: str | None = option("--separator", help="Between fields; guessed by default.")
-    decimal: str | None = choice_option(
-        "--decimal", words=(".", ","), help="Decimal point or comma."
+    separator: str | None = option("--separator", help="Field separator; guessed by default.")
+    decimal: str | None = choice_option("--decimal", words=(".", ","), help="Decimal separator.")
+    encoding: str | None = option(
+        "--encoding", help="Text encoding, such as latin-1; UTF-8 by default."
     )
-    encoding: str | None = option("--encoding", help="Such as latin-1; UTF-8 by default.")
-    sheet: str | None = option("--sheet", help="Of an Excel workbook; the first by default.")
+    sheet: str | None = option("--sheet", help="Sheet of an Excel workbook; the first by default.")
 
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """What the columns of the table are."""
+    """Which role each column of the table has."""
 
     target: tuple[str, ...] = option(
         "--target",
@@ -95,48 +95,51 @@ class ColumnOptions:
         default=(),
         multiple=True,
         required=True,
-        help="The column to predict; several for several targets.",
+        help="The column to predict; give it several times for several targets.",
         metavar="COLUMN",
     )
     task: str | None = choice_option(
         "--task",
         words=("regression", "classes", "counts"),
-        help="What kind of target it is; by default told by its values.",
+        help="Kind of target; by default inferred from its values.",
     )
     drop: tuple[str, ...] = repeated_option(
         "--drop", help="Leave out columns, by name or pattern such as 'id*'.", metavar="COLUMN"
     )
-    drop_text: bool = option("--drop-text", default=False, is_flag=True, help="Leave out text.")
+    drop_text: bool = option(
+        "--drop-text", default=False, is_flag=True, help="Leave out columns of text."
+    )
     keep: tuple[str, ...] = repeated_option(
-        "--keep", help="Columns that stay alone, by name or pattern.", metavar="COLUMN"
+        "--keep", help="Columns that are never merged, by name or pattern.", metavar="COLUMN"
     )
     separate: tuple[str, ...] = repeated_option(
         "--separate",
-        help="Columns that never join the others, as names or patterns with commas between.",
+        help="Columns that are never merged with other columns, as names or patterns "
+        "separated by commas.",
         metavar="COLUMNS",
     )
     weights: str | None = option(
-        "--weights", help="The column that says how often a row counts.", metavar="COLUMN"
+        "--weights", help="The column of sample weights.", metavar="COLUMN"
     )
     time: str | None = option(
         "--time",
-        help="Order rows by this column, and test on the last ones.",
+        help="Sort the rows by this column, and test on the last ones.",
         metavar="COLUMN",
     )
     by_time: bool = option(
         "--by-time",
         default=False,
         is_flag=True,
-        help="Rows are in order of time: test on the last.",
+        help="Rows are in time order: test on the last ones.",
     )
     skip_gaps: bool = option(
-        "--skip-gaps", default=False, is_flag=True, help="Leave out rows without a target."
+        "--skip-gaps", default=False, is_flag=True, help="Leave out rows whose target is missing."
     )
 
 
 @dataclass(frozen=True)
 class MethodOptions:
-    """How to group."""
+    """How to group the columns."""
 
     method: str = choice_option(
         "--method",
@@ -147,33 +150,36 @@ class MethodOptions:
     tolerance: str | None = option(
         "--tolerance", help="auto (default), aic, bic, ric, or a number.", metavar="WORD|NUMBER"
     )
-    n_groups: int | None = option(
-        "--groups", type=click.IntRange(1), help="How many groups there shall be."
-    )
+    n_groups: int | None = option("--groups", type=click.IntRange(1), help="Number of groups.")
     family: str | None = choice_option(
         "--family",
         words=("gaussian", "bernoulli", "poisson", "gamma", "inverse_gaussian"),
-        help="Of the target, for genlin.",
+        help="Family of the target, for genlin.",
     )
     search: str | None = choice_option(
-        "--search", words=("forward", "restart", "best"), help="restart by default."
+        "--search",
+        words=("forward", "restart", "best"),
+        help="Order of the search; restart by default.",
     )
     aggregation: str | None = choice_option(
         "--aggregation",
         words=("mean", "sum", "sum_of_squares", "norm", "max", "min", "median", "principal"),
-        help="What becomes of a group; the mean by default.",
+        help="How a group becomes one column; the mean by default.",
     )
     signs: bool = option(
-        "--signs", default=False, is_flag=True, help="Opposite features may join with a minus."
+        "--signs",
+        default=False,
+        is_flag=True,
+        help="Allow features with opposite sign in one group, multiplied by -1.",
     )
     scale: bool = option("--scale", default=False, is_flag=True, help="Standardise features first.")
     max_group_size: int | None = option(
-        "--max-group-size", type=click.IntRange(1), help="The largest group."
+        "--max-group-size", type=click.IntRange(1), help="Largest number of columns in a group."
     )
     neighbours: float | None = option(
         "--neighbours",
         type=click.FloatRange(0),
-        help="Merge only within this distance, by the coordinates in the columns' names "
+        help="Merge only columns within this distance, by the coordinates in their names "
         "(lon120_lat-30, x3_y7, or wavelengths).",
         metavar="DISTANCE",
     )
@@ -187,43 +193,49 @@ class SplitOptions:
         "--test-last",
         default=False,
         is_flag=True,
-        help="Hold out the last rows, in no order of time.",
+        help="Hold out the last rows; unlike --by-time, rows are not in time order.",
     )
     test_share: float = option(
         "--test-share",
         default=0.25,
         type=click.FloatRange(0, 1, max_open=True),
         show_default=True,
-        help="Share of the rows that are held out; 0 for none.",
+        help="Share of the rows to hold out; 0 for none.",
     )
     seed: int = option(
-        "--seed", default=0, type=click.IntRange(0), show_default=True, help="For the split."
+        "--seed",
+        default=0,
+        type=click.IntRange(0),
+        show_default=True,
+        help="Random seed of the split.",
     )
 
 
 @dataclass(frozen=True)
 class QuietOption:
-    """How much is said."""
+    """Whether progress bars are shown."""
 
-    quiet: bool = option("--quiet", "-q", default=False, is_flag=True, help="No bars.")
+    quiet: bool = option(
+        "--quiet", "-q", default=False, is_flag=True, help="Show no progress bars."
+    )
     as_json: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
 class DisplayOptions:
-    """How much is said, and to whom."""
+    """What is printed: progress bars, tables or JSON."""
 
     as_json: bool = option(
         "--json",
         default=False,
         is_flag=True,
         callback=remember_json,
-        help="Answer in JSON, for machines.",
+        help="Print JSON, for scripts.",
     )
     quiet: bool = option(
         "--quiet",
         "-q",
         default=False,
         is_flag=True,
-        help="No bars, and nothing said before the answer.",
+        help="Print only the result: no progress bars and no messages before it.",
     )

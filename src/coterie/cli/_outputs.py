@@ -1,4 +1,4 @@
-"""What a fit leaves in its folder: a model, a reduced table and a report."""
+"""The files that a fit writes: a model, a reduced table and a report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OUTPUT_SUFFIXES = {".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson"
 
 @contextmanager
 def output_folder(folder: Path) -> Iterator[None]:
-    """A folder to write to, made before the work and gone again if that fails."""
+    """Create the output folder, and remove it again if the command fails and it is empty."""
     is_new = not folder.exists()
     with guard_writing():
         folder.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def output_folder(folder: Path) -> Iterator[None]:
 
 
 def base_name(data: str) -> str:
-    """The name of a file without what tells its kind."""
+    """The name of a file without its suffixes."""
     path = Path("stdin" if data == "-" else data)
     while path.suffix.lower() in KNOWN_SUFFIXES and path.stem:
         path = path.with_suffix("")
@@ -43,7 +43,7 @@ def base_name(data: str) -> str:
 
 
 def output_suffix(source: TableOptions) -> str:
-    """The kind of file to write: the kind that was read, and CSV for what is packed or piped."""
+    """The suffix of the reduced table: that of the input, or .csv if compressed or piped."""
     suffix = Path(source.data).suffix.lower()
     return suffix if suffix in OUTPUT_SUFFIXES else ".csv"
 
@@ -56,7 +56,7 @@ def write_outputs(
     data: PreparedTable,
     columns: ColumnOptions,
 ) -> dict[str, Path]:
-    """Write the model, the reduced table and the report: all three, or none."""
+    """Write the model, the reduced table and the report: all three or none."""
     files = {
         "model": folder / "model.json",
         "reduced": folder / f"reduced{suffix}",

@@ -6,7 +6,7 @@ import unicodedata
 
 
 def printable(text: str) -> str:
-    r"""Text without what would move the cursor or turn the line round.
+    r"""Text with "?" for characters that move the cursor or change the writing direction.
 
     Examples
     --------
@@ -17,5 +17,5 @@ def printable(text: str) -> str:
 
 
 def _is_harmless(letter: str) -> bool:
-    # Python calls no space but the common one printable.
+    # Python counts only the ASCII space as printable.
     return letter.isprintable() or unicodedata.category(letter) == "Zs"

@@ -1,4 +1,4 @@
-"""From words about the method to a reducer."""
+"""A reducer from the options of the command line."""
 
 from __future__ import annotations
 
@@ -30,20 +30,23 @@ def build_reducer(method: MethodOptions, columns: ColumnOptions, data: PreparedT
         reducer.set_params(family=method.family or FAMILY_OF[task])
     elif task == "classes" and not isinstance(reducer, MutualCFA):
         raise TableError(
-            f"--method {method.method} is for numbers: say --task regression, or use genlin."
+            f"--method {method.method} needs a numeric target: use --task regression, or "
+            "--method genlin."
         )
     for name in parameters:
         if name not in known:
             raise TableError(
-                f"{_flag_of_parameter(name)} is no option of {type(reducer).__name__}."
+                f"{_flag_of_parameter(name)} is not supported by {type(reducer).__name__}."
             )
     return reducer.set_params(**parameters)
 
 
 def _flag_of_parameter(name: str) -> str:
-    return {"n_groups": "--groups", "connectivity": "--neighbours", "missing": "A gap"}.get(
-        name, f"--{name.replace('_', '-')}"
-    )
+    return {
+        "n_groups": "--groups",
+        "connectivity": "--neighbours",
+        "missing": "A missing value",
+    }.get(name, f"--{name.replace('_', '-')}")
 
 
 def _parameters(
@@ -80,7 +83,7 @@ def _parse_tolerance(text: str | None) -> Any:
 
 
 def _parse_separate(columns: ColumnOptions, names: list[str]) -> list[list[str]] | None:
-    """Lists of features that do not mix: each that is given, and all that are in none."""
+    """Lists of features that are never merged with each other: the given ones, and the rest."""
     words = [[word.strip() for word in text.split(",")] for text in columns.separate]
     lists = [match_names(each, names, "--separate") for each in words]
     used = {name for each in lists for name in each} | {*match_names(columns.keep, names, "--keep")}
@@ -89,7 +92,7 @@ def _parse_separate(columns: ColumnOptions, names: list[str]) -> list[list[str]]
 
 
 def _neighbour_graph(distance: float | None, names: list[str]) -> Any:
-    """The graph of features that lie near each other, by their names."""
+    """The graph of neighbouring features, by the coordinates in their names."""
     if distance is None:
         return None
     plane, axis = plane_from_names(names), axis_from_names(names)
@@ -99,5 +102,5 @@ def _neighbour_graph(distance: float | None, names: list[str]) -> Any:
         return coordinates_to_graph(axis.positions, distance)
     raise TableError(
         "--neighbours needs coordinates in the columns' names, such as lon120_lat-30, x3_y7 or "
-        f"rising wavelengths; {names[0]!r} has none, or another column lacks them."
+        f"rising wavelengths; {names[0]!r} or another column has none."
     )

@@ -1,4 +1,4 @@
-"""Answers as sentences and tables, and as plain values for machines."""
+"""Results as printed lines and tables."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from coterie.report.inspection import (
 )
 from coterie.report.studies import Comparison
 
-# More groups than this fill the screen.
+# Further groups are printed with --all only.
 MAX_PRINTED_GROUPS = 25
 
 
 def target_message(data: PreparedTable, columns: ColumnOptions) -> str:
-    """What the target is taken for."""
+    """Which task was inferred for the target, or given."""
     names = ", ".join(columns.target)
     if columns.task is not None:
         return f"Target {names}: {data.task.name}."
-    return f"Target {names}: {data.task.name} ({data.task.reason}; --task to say otherwise)."
+    return f"Target {names}: {data.task.name} ({data.task.reason}; use --task to change it)."
 
 
 def missing_values_notes(data: PreparedTable) -> list[str]:
-    """What becomes of gaps, if there are any."""
+    """How missing values are handled, if there are any."""
     if not data.n_missing:
         return []
     note = (
-        f"Features lack {pluralise(data.n_missing, 'value')}: each question is asked of the rows "
-        "that have both, and in an aggregate a member without a value differs from its mean as the "
-        "others do."
+        f"Features lack {pluralise(data.n_missing, 'value')}. Each merge is judged on the rows "
+        "that have all of its values. In an aggregate, a missing value is filled in: it deviates "
+        "from the mean of its feature as the other members deviate from theirs."
     )
     return [note]
 
 
 def headline(summary: Summary) -> str:
-    """The answer first, in the words of the report."""
+    """The result in one line, worded as in the report."""
     return " ".join(filter(None, [result_sentence(summary), scores_sentence(summary)]))
 
 
 def print_summary(summary: Summary, *, show_all: bool = False) -> None:
-    """The answer, the scores and the groups, for people."""
+    """Print the result, the scores and the groups."""
     print_line(headline(summary))
     screen = console()
     screen.print(_printable_groups(summary, show_all))
@@ -65,7 +65,7 @@ def _score_notes(scores: list[Score]) -> list[str]:
 
 
 def _printable_groups(summary: Summary, show_all: bool) -> Any:
-    """A table of the groups, the largest first."""
+    """A table of the groups, largest first."""
     has_weights = any(group.effects for group in summary.groups) and len(summary.outputs) == 1
     has_stability = any(group.stability is not None for group in summary.groups)
     numbers = ["members", "alike", "price"]
@@ -87,7 +87,7 @@ def _printable_groups(summary: Summary, show_all: bool) -> Any:
 
 
 def _highest_price_text(group: Group) -> str:
-    """The highest price that was paid."""
+    """The highest price of a merge in the group."""
     return _format_number(max((merge.price for merge in group.merges), default=None))
 
 
@@ -96,8 +96,8 @@ def _format_number(value: float | None) -> str:
 
 
 def print_path(path: PathSummary, metric: str) -> None:
-    """The path as a table."""
-    print_line(f"What each tolerance leads to, with {metric} on held-out folds:")
+    """Print the tolerance path as a table."""
+    print_line(f"Number of groups and {metric} on held-out folds for each tolerance:")
     table = empty_table(
         ("tolerance", "right"),
         ("groups", "right"),
@@ -120,7 +120,7 @@ def print_path(path: PathSummary, metric: str) -> None:
 
 
 def path_columns(path: PathSummary) -> dict[str, list[Any]]:
-    """The path as columns of a table."""
+    """The tolerance path as columns of a table."""
     return {
         "tolerance": path.tolerances,
         "n_groups": path.n_groups,
@@ -131,8 +131,8 @@ def path_columns(path: PathSummary) -> dict[str, list[Any]]:
 
 
 def print_comparison(comparison: Comparison) -> None:
-    """Everyone's score, and how far ours is from it."""
-    print_line(f"{comparison.metric} on held-out folds; all learned from the same rows:")
+    """Print the score of each method, and the difference to coterie."""
+    print_line(f"{comparison.metric} on held-out folds; all methods are fitted to the same rows:")
     table = empty_table(
         ("columns by", "left"),
         ("columns", "right"),
@@ -156,7 +156,7 @@ def print_comparison(comparison: Comparison) -> None:
 
 
 def _difference_text(gain: float, error: float) -> str:
-    """How much better or worse, and whether that is more than chance would do."""
+    """The difference and its standard error; "about the same" within two standard errors."""
     if not (math.isfinite(gain) and math.isfinite(error)):
         return ""
     if abs(gain) <= 2 * error:

@@ -1,4 +1,4 @@
-"""From a table and words about its columns to features, targets and the rest."""
+"""Split a table into features, targets, weights and time, as the options say."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PreparedTable:
-    """What a table was said to hold.
+    """A table split into features, target and weights.
 
     Parameters
     ----------
     frame : polars.DataFrame
-        All columns, rows in the order in which they are used.
+        All columns, with the rows in the order of use.
     X : polars.DataFrame
         The features, as floats.
     y : ndarray of shape (n_rows,) or (n_rows, n_targets)
     weights : ndarray of shape (n_rows,) or None
     task : Task
     n_missing : int
-        How many values the features lack.
+        Number of missing values in the features.
     notes : list of str
-        What was done to the rows and columns.
+        Messages about rows and columns that were left out or sorted.
     """
 
     frame: polars.DataFrame
@@ -50,60 +50,62 @@ class PreparedTable:
 
 
 def prepare_table(source: TableOptions, columns: ColumnOptions) -> PreparedTable:
-    """Read a table, and tell its columns apart."""
+    """Read a table, and split it into features, targets and weights."""
     frame = read_source(source)
     roles = [*columns.target, *filter(None, [columns.weights, columns.time])]
     for name in roles:
         check_column(frame, name, source.data)
     if len({*roles}) < len(roles):
-        raise TableError("A column cannot be target, weight and time at once, or target twice.")
+        raise TableError("A column can have only one role: --target, --weights or --time.")
     frame, notes = _select_rows(frame, columns)
     names, more = _select_features(frame, columns)
     notes += more
     values = columns_to_floats(frame, names, what="feature")
     y = _target_values(frame, columns)
     weights = _weight_values(frame, columns)
-    task = infer_task(y) if columns.task is None else Task(columns.task, "as told")  # type: ignore[arg-type]
+    task = infer_task(y) if columns.task is None else Task(columns.task, "as given")  # type: ignore[arg-type]
     _check_task(task.name, y, columns)
     if task.name == "classes" and len(columns.target) > 1:
-        raise TableError("Several targets must be numbers: give one --target for classes.")
+        raise TableError("Several targets must be numeric: give only one --target for classes.")
     return PreparedTable(
         frame, frame_from_array(values, names), y, weights, task, int(np.isnan(values).sum()), notes
     )
 
 
 def _unnamed_column(frame: polars.DataFrame, name: str) -> polars.Series:
-    """A column without its name, which polars may take for a pattern."""
+    """A column under a neutral name, since polars may read its own name as a pattern."""
     return frame.get_column(name).alias("column")
 
 
 def _weight_values(frame: polars.DataFrame, columns: ColumnOptions) -> FloatArray | None:
-    """How often each row counts."""
+    """The sample weights, or None."""
     if columns.weights is None:
         return None
     weights = columns_to_floats(frame, [columns.weights], what="weight").ravel()
     bad = np.flatnonzero(~(weights >= 0))
     if len(bad):
         raise TableError(
-            f"Column {columns.weights!r} must hold weights of 0 or more, and does not in row "
-            f"{bad[0] + 1}."
+            f"Column {columns.weights!r} must hold weights of 0 or more, got "
+            f"{weights[bad[0]]:g} in row {bad[0] + 1}."
         )
     return weights
 
 
 def _check_task(task: str, y: NDArray[Any], columns: ColumnOptions) -> None:
-    """Raise where the target does not hold what the task asks for."""
+    """Raise if the target does not fit the task."""
     name = _join_names(columns.target)
     if task != "classes" and y.dtype.kind not in "iufb":
-        raise TableError(f"Target {name} is text: use --task classes, or make numbers of it.")
+        raise TableError(f"Target {name} is text: use --task classes, or convert it to numbers.")
     if task == "counts":
         bad = np.flatnonzero((y < 0) | (y != np.round(y)))
         if len(bad):
-            raise TableError(f"Target {name} is no count in row {bad[0] + 1}: got {y[bad[0]]:g}.")
+            raise TableError(
+                f"Target {name} must be a count in row {bad[0] + 1}, got {y[bad[0]]:g}."
+            )
 
 
 def read_source(source: TableOptions) -> polars.DataFrame:
-    """The table."""
+    """The table that the options name."""
     return read_table(
         source.data,
         format=source.format,
@@ -115,7 +117,7 @@ def read_source(source: TableOptions) -> polars.DataFrame:
 
 
 def check_column(frame: polars.DataFrame, name: str, where: str) -> None:
-    """Raise where there is no such column, and name the nearest one."""
+    """Raise if there is no such column, and suggest the closest name."""
     if name in frame.columns:
         return
     similar = closest_name(name, frame.columns)
@@ -131,7 +133,7 @@ def _join_names(names: Sequence[str], most: int = 6) -> str:
 def _select_rows(
     frame: polars.DataFrame, columns: ColumnOptions
 ) -> tuple[polars.DataFrame, list[str]]:
-    """Rows that have a target, in order of time if that is known."""
+    """The rows that have a target, sorted by time if a time column is given."""
     targets = [_unnamed_column(frame, name) for name in columns.target]
     missing = np.any([_missing_mask(target) for target in targets], axis=0)
     notes = []
@@ -139,7 +141,8 @@ def _select_rows(
         raise TableError(
             f"Target {_join_names(columns.target)} lacks "
             f"{pluralise(int(missing.sum()), 'value')}, the first in row "
-            f"{int(missing.argmax()) + 1}: fill in, or leave such rows out with --skip-gaps."
+            f"{int(missing.argmax()) + 1}: fill them in, or leave these rows out with "
+            "--skip-gaps."
         )
     if missing.any():
         notes.append(f"Left out: {pluralise(int(missing.sum()), 'row')} without a target.")
@@ -157,7 +160,7 @@ def _there_are(number: int, noun: str) -> str:
 
 
 def _missing_mask(column: polars.Series) -> NDArray[np.bool_]:
-    """Where there is no value; NaN is none."""
+    """Mask of missing values; NaN counts as missing."""
     missing = column.is_null()
     if column.dtype.is_float():
         missing |= column.is_nan()
@@ -165,7 +168,7 @@ def _missing_mask(column: polars.Series) -> NDArray[np.bool_]:
 
 
 def _time_order(time: polars.Series, name: str) -> NDArray[np.intp]:
-    """The order of rows in time, by numbers, dates, or text such as 2020-01-31."""
+    """Indices that sort rows by time: numbers, dates, or text such as 2020-01-31."""
     import polars
 
     if time.dtype == polars.String:
@@ -173,18 +176,18 @@ def _time_order(time: polars.Series, name: str) -> NDArray[np.intp]:
             time = time.str.to_datetime(strict=True, time_unit="us")
         except polars.exceptions.PolarsError:
             raise TableError(
-                f"Column {name!r} is text, and no dates such as 2020-01-31 that rows could be "
-                "ordered by: write it so, or as numbers."
+                f"--time needs numbers or dates such as 2020-01-31, and column {name!r} is other "
+                "text: convert it."
             ) from None
     if _missing_mask(time).any():
-        raise TableError(f"Column {name!r} has gaps, so rows cannot be ordered by it.")
+        raise TableError(f"Column {name!r} has missing values, so rows cannot be sorted by it.")
     return np.argsort(time.to_numpy(), kind="stable")
 
 
 def _select_features(
     frame: polars.DataFrame, columns: ColumnOptions
 ) -> tuple[list[str], list[str]]:
-    """The features, and what was left out."""
+    """Names of the features, and messages about columns left out."""
     apart = {*columns.target, columns.weights, columns.time}
     names = [name for name in frame.columns if name not in apart]
     names = _exclude_names(names, match_names(columns.drop, names, "--drop"))
@@ -209,17 +212,17 @@ def _exclude_names(names: list[str], out: Iterable[str]) -> list[str]:
 def _exclusion_rules(
     columns: ColumnOptions,
 ) -> list[tuple[Callable[[str, polars.Series], bool], str]]:
-    """Which columns are no features, and what is said of them."""
+    """Tests for columns that are not features, each with its message."""
     text = [(_is_text_column, "Left out, since they are text: {}.")]
     return [
-        (_is_row_number_column, "Left out: the column without a name, which numbers the rows."),
+        (_is_row_number_column, "Left out: the column without a name that holds row numbers."),
         *(text if columns.drop_text else []),
-        (_is_empty_column, "Left out, since they hold nothing: {}."),
+        (_is_empty_column, "Left out, since they are empty: {}."),
     ]
 
 
 def _is_row_number_column(name: str, column: polars.Series) -> bool:
-    """Whether a column is the number of the row, as pandas writes it without a name."""
+    """Whether a column holds row numbers, as pandas writes its index without a name."""
     if not name.startswith("unnamed_") or not column.dtype.is_integer() or column.null_count():
         return False
     return bool((column.diff().drop_nulls() == 1).all())
@@ -240,26 +243,26 @@ def _is_numeric_column(column: polars.Series) -> bool:
 
 
 def match_names(patterns: Sequence[str], names: Sequence[str], flag: str) -> list[str]:
-    """The names that one of the patterns stands for; a name itself stands for itself alone."""
+    """The names that match one of the patterns; an exact name matches only itself."""
     known, found = {*names}, []
     for pattern in patterns:
         matches = [pattern] if pattern in known else [n for n in names if fnmatchcase(n, pattern)]
         if not matches:
             similar = closest_name(pattern, names)
             advice = f" Did you mean {similar!r}?" if similar else ""
-            raise TableError(f"{flag} {pattern!r} is no feature, and no pattern of any.{advice}")
+            raise TableError(f"{flag} {pattern!r} matches no feature.{advice}")
         found += matches
     return list(dict.fromkeys(found))
 
 
 def _target_values(frame: polars.DataFrame, columns: ColumnOptions) -> NDArray[Any]:
-    """The target, or several, as they are."""
+    """The values of the target, or of several targets."""
     if len(columns.target) > 1:
         return columns_to_floats(frame, list(columns.target), what="target")
     (name,) = columns.target
     column = _unnamed_column(frame, name)
     if column.dtype.is_temporal() or column.dtype.is_nested():
-        raise TableError(f"Target {name!r} is {column.dtype}: make numbers or text of it.")
+        raise TableError(f"Target {name!r} has type {column.dtype}: convert it to numbers or text.")
     if not _is_numeric_column(column):
         return np.array(column.cast(str).to_list(), dtype=object)
     if column.dtype.is_decimal():
@@ -267,5 +270,5 @@ def _target_values(frame: polars.DataFrame, columns: ColumnOptions) -> NDArray[A
     values = column.to_numpy()
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         row = int(np.argmax(~np.isfinite(values))) + 1
-        raise TableError(f"Target {name!r} is no finite number in row {row}.")
+        raise TableError(f"Target {name!r} must be finite, got {values[row - 1]} in row {row}.")
     return values
