@@ -150,6 +150,6 @@ def test_sparse_columns_have_means_too(rng):
 def test_positions_are_one_number_for_each_feature(rng, positions):
     X = rng.normal(size=(30, 4))
     reducer = NonLinCFA(0.1).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match=r"^positions must be (of shape \(4,\)|finite), got"):
+    with pytest.raises(ValueError, match=r"^positions must (have shape \(4,\)|be finite), got"):
         plot_groups(reducer, positions=positions)
     assert not plt.get_fignums()

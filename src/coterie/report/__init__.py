@@ -1,4 +1,4 @@
-"""What was found, told: studies of a whole job, comparisons with rivals, summaries and pages."""
+"""Studies, comparisons with other methods, summaries of a fit and HTML reports."""
 
 from coterie.report.inspection import Summary, summarise, write_report
 from coterie.report.studies import Comparison, Study, compare, study

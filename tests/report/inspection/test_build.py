@@ -183,11 +183,13 @@ def test_what_does_not_fit_is_refused(fit):
         coterie.summarise(reducer, X, y, sample_weight=[1, 2, 3])
     with pytest.raises(ValueError, match="sample_weight is zero in all rows but 0"):
         coterie.summarise(reducer, X, y, sample_weight=np.zeros(200))
-    with pytest.raises(ValueError, match=r"targets must name 1, got \['a', 'b'\]"):
+    with pytest.raises(
+        ValueError, match=r"targets must hold one name per target \(1\), got \['a', 'b'\]"
+    ):
         coterie.summarise(reducer, X, y, targets=["a", "b"])
     with pytest.raises(ValueError, match="14 features"):
         coterie.summarise(reducer, X[:, 1:], y)
-    with pytest.raises(ValueError, match=r"of shape \(14,\)"):
+    with pytest.raises(ValueError, match=r"shape \(14,\)"):
         coterie.summarise(reducer, X, y, positions=[1, 2])
     other = coterie.stability(X, y, estimator=coterie.NonLinCFA(1.0), n_resamples=2)
     with pytest.raises(ValueError, match="same groups"):

@@ -366,7 +366,7 @@ def test_every_control_has_a_name_and_is_reached_by_tab(opened):
             snapshot = one.aria_snapshot().splitlines()[0]
             assert re.match(rf"- '?{role} \"", snapshot), snapshot
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the answer"
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the result"
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "answer"
     for landmark in ["banner", "main", "navigation"]:

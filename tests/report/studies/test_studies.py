@@ -200,7 +200,7 @@ WRONG = {
         "contradict each other",
     ),
     "a model": ({"estimator": LinearRegression()}, TypeError, "must be a reducer"),
-    "a class": ({"estimator": NonLinCFA}, TypeError, r"write NonLinCFA\(\)"),
+    "a class": ({"estimator": NonLinCFA}, TypeError, r"pass NonLinCFA\(\)"),
     "weights": ({"sample_weight": np.ones(3)}, ValueError, "sample_weight must have shape"),
     "no weight": (
         {"sample_weight": np.zeros(160)},
@@ -291,7 +291,7 @@ def test_guessing_is_told_for_classes(problem):
     X, y = problem
     labels = np.where(np.arange(160) % 4 == 0, "rare", "often")
     notes = coterie.study(X, labels, path=False).summary.notes
-    assert "Always guessing the largest class would have an accuracy of 0.750." in notes
+    assert "Always predicting the largest class would have an accuracy of 0.750." in notes
 
 
 def test_gaps_are_filled_for_the_others(problem):

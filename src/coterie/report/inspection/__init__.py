@@ -1,4 +1,4 @@
-"""A fitted result becomes a summary, and a summary a picture or a page."""
+"""Summaries of fitted reducers, and HTML reports of summaries."""
 
 from coterie.report.inspection._build import summarise
 from coterie.report.inspection._checks import (

@@ -1,4 +1,4 @@
-"""A fitted reducer, and the data it saw, become a summary."""
+"""Build a summary from a fitted reducer and its data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from coterie.report.inspection._positions import build_map, build_spectrum
 from coterie.report.inspection._standardised import StandardisedColumns
 from coterie.report.inspection._summary import Group, Merge, PathSummary, Score, Summary
 
-# Partitions along the path, in numbers: more would make a page slow to open.
+# Labels of all partitions on the path; more would make the report slow to open.
 MAX_PATH_LABELS = 400_000
 
 
@@ -46,38 +46,38 @@ def summarise(
     n_test_rows: int | None = None,
     notes: Sequence[str] = (),
 ) -> Summary:
-    """What a person wants to know of a fit, as plain values.
+    """Summarise a fitted reducer as plain values, for reports and plots.
 
     Parameters
     ----------
     reducer : reducer
         Fitted.
     X : array-like or data frame of shape (n_samples, n_features), optional
-        The rows of the fit, for correlations, spectra and the like.
+        The training data, for correlations and spectra.
     y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
-        Their targets, for the weights of a linear model behind the groups.
+        The targets, for the coefficients of a linear model on the aggregates.
     sample_weight : array-like of shape (n_samples,), optional
     scores : list of Score, optional
-        How well models did on held-out rows, such as `coterie.compare` finds them.
+        Scores on held-out rows, such as those of `coterie.compare`.
     metric : str, optional
-        What the scores are, such as "R2".
+        Name of the score, such as "R2".
     path : TolerancePath, optional
-        As `coterie.tolerance_path` gives it. A reducer that has ``path_`` brings its own.
+        From `coterie.tolerance_path`. By default the ``path_`` of the reducer, if it has one.
     stability : Stability, optional
-        As `coterie.stability` gives it for these groups.
+        From `coterie.stability`, for the same groups.
     positions : array-like of shape (n_inputs,), optional
-        Wavelengths and the like. Without them, the numbers in the names, if these rise or fall and
-        neighbours are alike.
+        Positions of the features along an axis, such as wavelengths. By default the numbers in
+        the names, if they are monotonic and neighbouring features are correlated.
     coordinates : array-like of shape (n_inputs, 2), optional
-        Vertical and horizontal, such as latitude and longitude. Without them those in the names,
-        such as "wind_lon120_lat-30".
+        Vertical and horizontal coordinates, such as latitude and longitude. By default those in
+        the names, such as "wind_lon120_lat-30".
     title, task : str, optional
     targets : str or list of str, optional
-        Their names.
+        Names of the targets.
     n_test_rows : int, optional
-        How many held-out rows the scores are from.
+        Number of held-out rows of the scores.
     notes : list of str, optional
-        What else a reader should know.
+        Further sentences for the reader.
 
     Returns
     -------
@@ -108,7 +108,9 @@ def summarise(
     names = summary.features
     if X is None:
         if positions is not None:
-            raise ValueError("positions need X, whose means are shown along them.")
+            raise ValueError(
+                "positions need X: pass the training data, whose means are shown along them."
+            )
         points = checked_coordinates("coordinates", coordinates, (len(names), 2))
         return replace(summary, map=build_map(names, points))
     columns, aggregates = _columns_and_aggregates(reducer, X)
@@ -120,7 +122,7 @@ def summarise(
 
 
 def _fit_summary(reducer: Any, title: str) -> Summary:
-    """What the reducer knows by itself."""
+    """The part of the summary that needs only the reducer."""
     n_inputs = len(reducer.labels_)
     names = reducer.get_feature_names_out()
     defaults = type(reducer)().get_params(deep=False)
@@ -161,7 +163,7 @@ def _is_default(one: Any, other: Any) -> bool:
 
 
 def _format_parameter(value: Any, length: int = 80) -> str:
-    """A parameter as text: a matrix by its shape, others as they are typed, not too long."""
+    """A parameter as text: the shape of a matrix, the shortened repr of anything else."""
     if hasattr(value, "shape") and hasattr(value, "dtype") and np.size(value) != 1:
         return f"{type(value).__name__} of shape {'x'.join(map(str, value.shape))}"
     text = " ".join(repr(value).split())
@@ -173,7 +175,7 @@ def _float_or_none(value: Any) -> float | None:
 
 
 def _numeric_tolerance(reducer: Any) -> float | None:
-    """The tolerance of the fit, where it was a number."""
+    """The tolerance of the fit, or None if it is not a number."""
     given = getattr(reducer, "tolerance_", reducer.tolerance)
     return None if isinstance(given, str) else _float_or_none(given)
 
@@ -185,7 +187,7 @@ def _group_summaries(members: Iterable[Any], names: Iterable[Any], trace: Trace)
     columns = (accepted[name].tolist() for name in ("group", "candidate", "price", "allowance"))
     for group, candidate, price, allowance in zip(*columns, strict=True):
         merges[group].append(Merge(candidate, price, allowance))
-    # A trace that came out of a file has no refusals.
+    # The trace of a loaded model has no refused merges.
     refused = np.bincount(trace.group[~trace.accepted], minlength=len(pairs)).tolist()
     has_refusals = len(pairs) == 1 or any(refused)
     return [
@@ -223,7 +225,8 @@ def _path_summary(path: TolerancePath | None) -> PathSummary | None:
 def _add_stability(summary: Summary, stability: Stability) -> Summary:
     if stability.labels.tolist() != summary.labels:
         raise ValueError(
-            "stability must be of the same groups: pass it the data and parameters of this fit."
+            "stability must have the same groups as this fit: compute it with the same data and "
+            "parameters."
         )
     scored = zip(summary.groups, stability.group_scores, strict=True)
     return replace(
@@ -235,7 +238,7 @@ def _add_stability(summary: Summary, stability: Stability) -> Summary:
 
 
 def _columns_and_aggregates(reducer: Any, X: Any) -> tuple[Any, FloatArray]:
-    """What was grouped, and the aggregates, of these rows."""
+    """The input columns and the aggregates of these rows."""
     columns = reducer._seen(X)
     aggregates = reducer._aggregated(columns)
     return columns, aggregates.toarray() if hasattr(aggregates, "toarray") else aggregates
@@ -278,7 +281,10 @@ def _add_data(
 def _fit_linear_model(
     reducer: Any, aggregates: FloatArray, target: Any, weights: FloatArray | None
 ) -> Any:
-    """The plain model, fitted to rows that count; others must not even fill gaps."""
+    """Fit the linear model to the rows with positive weight.
+
+    Rows of weight 0 are dropped, since they would affect the imputation of missing values.
+    """
     if weights is not None:
         kept = weights > 0
         aggregates, target, weights = aggregates[kept], target[kept], weights[kept]
@@ -288,7 +294,7 @@ def _fit_linear_model(
 def _add_coefficients(
     summary: Summary, reducer: Any, aggregates: FloatArray, y: Any, weights: FloatArray | None
 ) -> Summary:
-    """The coefficients of the plain model behind the groups."""
+    """Add the coefficients of the linear model on the aggregates."""
     target = np.asarray(y)
     target = target.ravel() if target.ndim == 2 and target.shape[1] == 1 else target
     model = _fit_linear_model(reducer, aggregates, target, weights)
@@ -298,11 +304,11 @@ def _add_coefficients(
     if names == ["target"] and n_targets > 1:
         names = [f"target {t}" for t in range(n_targets)]
     if len(names) != n_targets:
-        raise ValueError(f"targets must name {n_targets}, got {names}.")
+        raise ValueError(f"targets must hold one name per target ({n_targets}), got {names}.")
     standardised = StandardisedColumns.of(aggregates, weights)
     spread = np.where(np.isinf(standardised.spread), 0.0, standardised.spread)
     groups = [
-        replace(group, weights=column.tolist(), effects=(column * by).tolist())
-        for group, column, by in zip(summary.groups, rows.T, spread, strict=True)
+        replace(group, weights=column.tolist(), effects=(column * scale).tolist())
+        for group, column, scale in zip(summary.groups, rows.T, spread, strict=True)
     ]
     return replace(summary, targets=names, outputs=outputs_of(model, names), groups=groups)

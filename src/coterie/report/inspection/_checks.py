@@ -1,4 +1,4 @@
-"""What users give, checked at the door."""
+"""Checks of arguments that users pass."""
 
 from __future__ import annotations
 
@@ -12,30 +12,34 @@ from coterie.estimators._base import Reducer
 
 
 def check_reducer(reducer: Any, name: str = "reducer") -> None:
-    """Raise where this is no reducer of ours."""
+    """Raise unless this is a reducer of coterie."""
     if isinstance(reducer, type):
         kind = reducer.__name__
-        raise TypeError(f"{name} must be an instance, got the class {kind}: write {kind}().")
+        raise TypeError(f"{name} must be an instance, got the class {kind}: pass {kind}().")
     if not isinstance(reducer, Reducer):
-        hint = " Take it out of the pipeline first." if hasattr(reducer, "steps") else ""
+        hint = (
+            " Pass the step of the pipeline that is the reducer."
+            if hasattr(reducer, "steps")
+            else ""
+        )
         raise TypeError(
             f"{name} must be a reducer such as NonLinCFA(), got {type(reducer).__name__}.{hint}"
         )
 
 
 def check_fitted_reducer(reducer: Any) -> None:
-    """Raise where this is no reducer of ours, or is not fitted."""
+    """Raise unless this is a fitted reducer of coterie."""
     check_reducer(reducer)
     check_is_fitted(reducer)
 
 
 def checked_coordinates(name: str, values: Any, shape: tuple[int, ...]) -> FloatArray | None:
-    """Finite numbers of this shape, or None for None."""
+    """An array of finite numbers of this shape, or None for None."""
     if values is None:
         return None
-    places = np.asarray(values, dtype=np.float64)
-    if places.shape != shape:
-        raise ValueError(f"{name} must be of shape {shape}, got {places.shape}.")
-    if not np.isfinite(places).all():
+    points = np.asarray(values, dtype=np.float64)
+    if points.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, got {points.shape}.")
+    if not np.isfinite(points).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity.")
-    return places
+    return points

@@ -1,4 +1,4 @@
-"""How alike features are, within groups and between them."""
+"""Correlations of features within groups and between them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from coterie.report.inspection._standardised import (
 )
 from coterie.report.inspection._summary import Correlation
 
-# A picture has no room for more rows, and a person no patience.
+# More rows could not be told apart in the report.
 MAX_CELLS = 160
 
 
 def likeness(columns: StandardisedColumns, labels: IntArray, signs: FloatArray) -> FloatArray:
-    """Mean correlation between two members of each group, signs counted; NaN for one member."""
+    """Mean correlation between two members of each group, times their signs; NaN for one member."""
     groups = membership_matrix(labels, signs)
     sizes = np.bincount(labels)
     sums = columns.sums(groups)
@@ -50,7 +50,7 @@ def weakest(
 def correlation_summary(
     columns: StandardisedColumns, labels: IntArray, signs: FloatArray
 ) -> Correlation:
-    """Correlations in the order of the groups, of features or of blocks of them."""
+    """Correlations of features, or of blocks of features, ordered by group."""
     blocks, means = block_correlations(columns, labels, signs, MAX_CELLS)
     return Correlation(
         thousandths=(1000 * means).round().astype(int).tolist(),
@@ -62,9 +62,9 @@ def correlation_summary(
 def block_correlations(
     columns: StandardisedColumns, labels: IntArray, signs: FloatArray, most: int
 ) -> tuple[list[IntArray], FloatArray]:
-    """Blocks of features in the order of groups, so many at most, and their mean correlations.
+    """At most `most` blocks of features ordered by group, and their mean correlations.
 
-    Each feature counts with its sign. No matrix of all features is formed.
+    Each feature is multiplied by its sign. The matrix of all features is never formed.
     """
     blocks = _feature_blocks(members_by_group(labels), most)
     of_feature = np.empty(len(labels), dtype=np.intp)
@@ -74,7 +74,7 @@ def block_correlations(
 
 
 def _feature_blocks(groups: list[IntArray], most: int) -> list[IntArray]:
-    """At most so many blocks of features, each within a group if there are not too many groups."""
+    """At most `most` blocks of features, each within one group unless there are too many groups."""
     n_features = sum(map(len, groups))
     if n_features <= most:
         return [feature for group in groups for feature in np.split(group, len(group))]

@@ -1,4 +1,4 @@
-"""Names that stay text in a page, and the few shapes its tables are made of."""
+"""Escaped text, formatted numbers, tables and small SVG marks for the report."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 import re
 from collections.abc import Sequence
 
-# Characters that no page may hold, or that turn the direction of writing; a reader sees that one
-# stood there.
+# Characters that are not allowed in HTML, or that change the writing direction; they are
+# replaced by a visible mark.
 UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
     "\ufdd0-\ufdef\ufffe\uffff]"
@@ -19,7 +19,7 @@ MAX_NAME_LENGTH = 120
 
 
 def escape(text: str) -> str:
-    """Text for content and for quoted attributes, in ASCII.
+    """Text escaped for HTML content and quoted attributes, in ASCII.
 
     Examples
     --------
@@ -31,14 +31,14 @@ def escape(text: str) -> str:
 
 
 def isolate_name(name: str) -> str:
-    """A name from the data, whose direction of writing ends where the name ends."""
+    """A name from the data as HTML, with its writing direction isolated."""
     if not name.strip():
         return '<i class="nameless">no name</i>'
     return f"<bdi>{escape(name)}</bdi>"
 
 
 def shorten_name(name: str) -> str:
-    """A name that leaves room for others: its beginning and its end.
+    """A name, shortened to its beginning and end if it is long.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def shorten_name(name: str) -> str:
 
 
 def format_count(number: float) -> str:
-    """A number of things, with a separator for thousands; means have one digit.
+    """A count with thousands separators; a mean count has one decimal.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def format_count(number: float) -> str:
 
 
 def pluralise(number: int, what: str) -> str:
-    """A number of things and their name.
+    """A count and its noun, in the plural unless the count is 1.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def pluralise(number: int, what: str) -> str:
 
 
 def format_decimal(number: float | None, digits: int = 3) -> str:
-    """A score or correlation; a dash where there is none.
+    """A score or correlation; a dash for None and NaN.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def _has_nonzero_digit(shown: str) -> bool:
 
 
 def format_significant(number: float | None) -> str:
-    """A quantity of any size, by its first three digits.
+    """A number with three significant digits.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def format_significant(number: float | None) -> str:
 def html_table(
     caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool]
 ) -> str:
-    """A table whose cells are markup, the first of each row its heading."""
+    """A table of HTML cells; the first cell of each row is its heading."""
     kinds = ["number" if one else "text" for one in numeric]
     heads = "".join(
         f'<th scope="col" class="{k}">{h}</th>' for h, k in zip(header, kinds, strict=True)
@@ -137,7 +137,7 @@ def _html_row(cells: Sequence[str], kinds: Sequence[str]) -> str:
 
 
 def svg_bar(share: float) -> str:
-    """A bar as long as a share of 0 to 1; the number itself stands beside it."""
+    """A bar for a share of 0 to 1."""
     width = 100 * min(max(share, 0.0), 1.0)
     return (
         '<svg class="bar" aria-hidden="true"><rect class="ground" width="100%" height="100%"/>'
@@ -145,9 +145,9 @@ def svg_bar(share: float) -> str:
     )
 
 
-def svg_dot(place: float, low: float, high: float) -> str:
-    """A dot between 0 and 1 and a whisker around it; the numbers stand beside it."""
-    x, x1, x2 = (f"{4 + 92 * one:.2f}%" for one in (place, low, high))
+def svg_dot(position: float, low: float, high: float) -> str:
+    """A dot at a position of 0 to 1, with a whisker from low to high."""
+    x, x1, x2 = (f"{4 + 92 * one:.2f}%" for one in (position, low, high))
     return (
         '<svg class="dot" aria-hidden="true">'
         '<line class="ground" x1="0" x2="100%" y1="50%" y2="50%"/>'

@@ -1,4 +1,4 @@
-"""Where features lie: along an axis, or on a map."""
+"""Positions of features: along an axis, or on a map."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coterie._data.name_coordinates import axis_from_names, plane_from_names
 from coterie.report.inspection._standardised import StandardisedColumns, share_with_both
 from coterie.report.inspection._summary import Map, Spectrum
 
-# Neighbours on an axis that are less alike than this make no curve.
+# Median correlation of neighbours from which on features are drawn as a curve.
 MIN_NEIGHBOUR_CORRELATION = 0.8
 QUANTILES = (0.05, 0.95)
 
@@ -20,7 +20,11 @@ QUANTILES = (0.05, 0.95)
 def build_spectrum(
     columns: StandardisedColumns, names: list[str], positions: Any = None
 ) -> Spectrum | None:
-    """Features along an axis, where they are said to lie on one, or their names and values do."""
+    """Mean and quantiles of the features along an axis, or None.
+
+    The positions are the given ones. Otherwise they are the numbers in the names, if neighbouring
+    features are correlated.
+    """
     if is_sparse(columns.columns):
         return None
     if positions is None:
@@ -34,12 +38,12 @@ def build_spectrum(
     if columns.observed is not None:
         values = np.where(columns.observed, values, np.nan)
     low, high = np.nanquantile(values, QUANTILES, axis=0)
-    places = np.asarray(positions, dtype=np.float64).tolist()
-    return Spectrum(name, places, columns.mean.tolist(), low.tolist(), high.tolist())
+    points = np.asarray(positions, dtype=np.float64).tolist()
+    return Spectrum(name, points, columns.mean.tolist(), low.tolist(), high.tolist())
 
 
 def _is_smooth(columns: StandardisedColumns) -> bool:
-    """Whether features that follow each other are alike, as values along a curve are."""
+    """Whether neighbouring features are highly correlated, as points on a curve are."""
     n_features = len(columns.mean)
     z = columns.sums(sparse.eye_array(n_features, format="csr"))
     left = np.arange(n_features - 1)
@@ -50,12 +54,12 @@ def _is_smooth(columns: StandardisedColumns) -> bool:
 
 
 def build_map(names: list[str], coordinates: Any = None) -> Map | None:
-    """Features on a map, by (vertical, horizontal) coordinates or by their names."""
+    """Features on a map, by (vertical, horizontal) coordinates or by the names, or None."""
     if coordinates is not None:
         up, across = np.asarray(coordinates, dtype=np.float64).T
         return Map(across.tolist(), up.tolist(), "x", "y", [""] * len(names))
     plane = plane_from_names(names)
     if plane is None:
         return None
-    words = plane.across_name, plane.up_name
-    return Map(plane.across.tolist(), plane.up.tolist(), *words, plane.layers)
+    names_of_axes = plane.across_name, plane.up_name
+    return Map(plane.across.tolist(), plane.up.tolist(), *names_of_axes, plane.layers)

@@ -1,4 +1,4 @@
-"""A summary as one page that needs nothing else: no network, and no scripts for the answer."""
+"""A summary as one self-contained HTML page, readable without network and scripts."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from coterie.report.inspection._tables import (
     stability_table,
 )
 
-# One script, in this order.
+# Joined to one script, in this order.
 SCRIPTS = ["common", "lists", "positions", "path", "correlation"]
 
 
 def report_html(summary: Summary) -> str:
-    """One HTML file, in ASCII, that shows a summary; equal summaries give equal pages.
+    """A summary as one HTML page in ASCII; equal summaries give equal pages.
 
-    Its policy allows the one style and the one script that are in it, by their hashes, and no
-    requests. Names from the data are never markup.
+    The content security policy allows only the style and the script of the page, by their hashes,
+    and no requests. Names from the data are never interpreted as markup.
     """
     style = _asset("report.css")
     script = "\n".join(_asset(f"report_{name}.js") for name in SCRIPTS) + _asset("report.js")
@@ -52,15 +52,14 @@ def report_html(summary: Summary) -> str:
 
 
 def write_report(summary: Summary, path: str | os.PathLike[str]) -> None:
-    """Write one HTML file that shows a summary and needs nothing else, no network either.
+    """Write a summary as one self-contained HTML file that needs no network.
 
-    It is written beside and then renamed, so that an old file of this name is kept if anything
-    fails.
+    The file is written atomically: if writing fails, an existing file of this name stays as it was.
 
     Parameters
     ----------
     summary : Summary
-        As `coterie.study` or `coterie.summarise` gives it.
+        From `coterie.study` or `coterie.summarise`.
     path : str or path
         The file, such as ``"report.html"``.
 
@@ -78,7 +77,7 @@ def write_report(summary: Summary, path: str | os.PathLike[str]) -> None:
     """
     if not isinstance(summary, Summary):
         raise TypeError(
-            f"summary must be a Summary, got {type(summary).__name__}: write "
+            f"summary must be a Summary, got {type(summary).__name__}: pass "
             "coterie.study(X, y).summary, or coterie.summarise(reducer, X, y)."
         )
     write_whole(path, report_html(summary))
@@ -101,7 +100,7 @@ def _hash(text: str) -> str:
 
 
 def _embedded_json(summary: Summary) -> str:
-    """The summary as JSON in which no character can end the element around it."""
+    """The summary as JSON without characters that could end the script element."""
     text = json.dumps(plain_record(summary), allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -109,14 +108,14 @@ def _embedded_json(summary: Summary) -> str:
 
 
 def _empty_sections(summary: Summary) -> list[str]:
-    """Sections of which the summary says nothing."""
-    placed = summary.spectrum is not None or summary.map is not None
-    held = any(group.stability is not None for group in summary.groups)
+    """Sections of the page for which the summary has no content."""
+    has_positions = summary.spectrum is not None or summary.map is not None
+    has_stability = any(group.stability is not None for group in summary.groups)
     present = {
         "path": summary.path is not None,
-        "places": summary.path is None and placed,
+        "places": summary.path is None and has_positions,
         "correlation": summary.correlation is not None and bool(summary.correlation.thousandths),
-        "stability": held or summary.agreement is not None,
+        "stability": has_stability or summary.agreement is not None,
         "scores": bool(summary.scores),
         "groups": bool(summary.groups),
         "features": bool(summary.features),
@@ -132,7 +131,7 @@ def _remove_sections(page: str, sections: list[str]) -> str:
 
 
 def _template_values(summary: Summary) -> dict[str, str]:
-    """What the page says without scripts, by its place in the template."""
+    """The values of the template, which show without scripts."""
     return {
         "title": escape(
             f"{summary.title}: {columns_sentence(summary)}"
@@ -153,6 +152,6 @@ def _template_values(summary: Summary) -> dict[str, str]:
 
 
 def _bold_numbers(sentence: str) -> str:
-    """Numbers in bold, and none on another line than its verb."""
+    """Put numbers in bold, and keep "became" and its number on one line."""
     sentence = re.sub(r"became [\d,]+\W", r'<span class="whole">\g<0></span>', sentence)
     return re.sub(r"(?<![&#\w])\d[\d,.]*\d|(?<![&#\w])\d", r"<strong>\g<0></strong>", sentence)

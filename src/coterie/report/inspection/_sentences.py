@@ -1,4 +1,4 @@
-"""What a summary says in sentences, as text."""
+"""Sentences about a summary."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from coterie.report.inspection._html import format_count, format_decimal, plural
 from coterie.report.inspection._summary import Score, Summary
 
 ALL_COLUMNS = "all columns"
-# A difference that two digits do not show.
+# Smaller differences count as no change.
 EQUAL_SCORE_TOLERANCE = 0.005
-# Further scores stand in the table.
+# Further scores are only in the table.
 MAX_SCORES_IN_SENTENCE = 4
 
 
 def metric_label(metric: str) -> str:
-    """The name of a score, as it is printed."""
+    """The name of a score as printed."""
     return {"R2": "R\N{SUPERSCRIPT TWO}", "": "score"}.get(metric, metric)
 
 
 def result_sentence(summary: Summary) -> str:
-    """What became of the columns and of the score, in one sentence."""
+    """The number of columns before and after, and the change of the score."""
     change = score_change(summary.scores)
     change += _change_in_rows(summary) if " by " in change else ""
     return columns_sentence(summary) + (f"; {change}." if change else ".")
 
 
 def columns_sentence(summary: Summary) -> str:
-    """How many columns became how many."""
+    """The number of columns before and after."""
     before, after = len(summary.features), len(summary.groups)
     if before == after:
         return "No columns" if not before else f"{pluralise(before, 'column')} stayed apart"
@@ -35,9 +35,9 @@ def columns_sentence(summary: Summary) -> str:
 
 
 def score_change(scores: list[Score]) -> str:
-    """Whether the score was kept, and how much it changed if not; nothing if that is not known.
+    """Whether the score changed compared with all columns; empty if unknown.
 
-    A score below 0 is worse than guessing the mean, however far below it is, and counts as 0.
+    A score below 0 is worse than predicting the mean, and counts as 0.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def score_change(scores: list[Score]) -> str:
 
 
 def _change_in_rows(summary: Summary) -> str:
-    """How many rows a difference in accuracy is; nothing for other scores."""
+    """A difference in accuracy as a number of rows; empty for other scores."""
     all_columns = next((score for score in summary.scores[1:] if score.name == ALL_COLUMNS), None)
     if summary.metric != "accuracy" or not summary.n_test_rows or all_columns is None:
         return ""
@@ -67,7 +67,7 @@ def _change_in_rows(summary: Summary) -> str:
 
 
 def scores_sentence(summary: Summary) -> str:
-    """The scores themselves; nothing where there are none."""
+    """The scores; empty if there are none."""
     named = [one for one in summary.scores[:MAX_SCORES_IN_SENTENCE] if math.isfinite(one.score)]
     if not named or named[0] is not summary.scores[0]:
         return ""
@@ -100,23 +100,23 @@ def _columns_text(score: Score, position: int) -> str:
 
 
 def no_score_sentence(summary: Summary) -> str:
-    """Why nothing is said of a score."""
+    """Why there is no score."""
     if summary.scores:
         return "The score of this fit could not be computed; the table says why."
-    return "There is no score on held-out rows, so nothing is said of what the columns still tell."
+    return "There is no score on held-out rows, so it is unknown how well the groups predict."
 
 
 def agreement_sentence(summary: Summary) -> str:
-    """How far resamples gave the same groups."""
+    """How far the groups of resamples agree with these."""
     n = summary.n_resamples
     sentence = (
         f"The fit was repeated {'often' if n is None else f'{format_count(n)} times'}, each time "
-        "on a random draw of its rows. Held is the share of these in which two members were "
-        "together, on average; for a single feature, in which it stayed alone."
+        "on a random draw of its rows. Held is the mean share of draws in which two members "
+        "were in the same group; for a single feature, in which it was alone."
     )
     if summary.agreement is None:
         return sentence
     return (
         f"{sentence} As a whole, the groups agree by {format_decimal(summary.agreement, 2)} "
-        "(adjusted Rand index: 1 means the same groups, 0 what chance would give)."
+        "(adjusted Rand index: 1 means the same groups, 0 no more than by chance)."
     )

@@ -1,4 +1,4 @@
-"""Columns of mean 0 and variance 1, to be summed and multiplied."""
+"""Sums and correlations of standardised columns, without forming them."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from scipy import sparse
 
 from coterie._core.values import FloatArray, IntArray, is_sparse
 
-# Of the mean: a deviation that is rounding.
+# A standard deviation below this share of the mean is rounding: the column is constant.
 CONSTANT_TOLERANCE = 1e-12
 
 
 class StandardisedColumns(NamedTuple):
-    """Columns of mean 0 and variance 1, never formed: sums of them are products of X.
+    """Columns of mean 0 and variance 1. They are never formed; sums of them are products of X.
 
     Parameters
     ----------
-    columns : array of shape (n_samples, n_features), gaps filled with the means
+    columns : array of shape (n_samples, n_features)
+        Missing values are filled with the means.
     mean, spread : ndarray of shape (n_features,)
-        A constant feature has spread infinity, so that it is 0 everywhere.
+        A constant feature has spread infinity, so that it is standardised to 0.
     share : ndarray of shape (n_samples,)
-        Share of the weight of all rows that each has.
+        Share of each row in the total weight.
     observed : ndarray of shape (n_samples, n_features) or None
-        Where there is a value; None for everywhere.
+        Mask of values that are not missing; None if none is missing.
     variance : ndarray of shape (n_features,)
-        Of what is standardised, over all rows: 1, or 0 for a constant, less where there are gaps.
+        Variance of the standardised columns over all rows: 1, 0 for a constant column, and less
+        than 1 with missing values.
     """
 
     columns: Any
@@ -38,7 +40,7 @@ class StandardisedColumns(NamedTuple):
 
     @classmethod
     def of(cls, columns: Any, weights: Any = None) -> StandardisedColumns:
-        """Standardise columns by the rows that have a value."""
+        """Standardise columns, each by the rows without a missing value."""
         n_samples = columns.shape[0]
         share = np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
         share = share / share.sum()
@@ -54,20 +56,24 @@ class StandardisedColumns(NamedTuple):
         return cls(filled, mean, spread, share, observed, total * ~is_constant)
 
     def sums(self, sets: Any) -> FloatArray:
-        """Sums over features with these weights, of shape (n_samples, n_sets), rows by share.
+        """Weighted sums over sets of features, of shape (n_samples, n_sets).
+
+        Each row is multiplied by the square root of its share.
 
         Parameters
         ----------
         sets : sparse array of shape (n_features, n_sets)
+            Weight of each feature in each set.
         """
         scaled = sparse.diags_array(1 / self.spread) @ sets
         values = self.columns @ scaled - (self.mean @ scaled)
         return np.sqrt(self.share)[:, None] * np.asarray(values)
 
     def observed_together(self, sets: Any) -> Any:
-        """For two parts, the share of rows that two different features of them have, on average.
+        """Mean share of rows in which two features, one of each set, are both observed.
 
-        Of shape (n_sets, n_sets), NaN between a single feature and itself; 1 without gaps.
+        Of shape (n_sets, n_sets). Pairs of two different features only, so NaN for a set of one
+        feature with itself; 1 without missing values.
         """
         if self.observed is None:
             return 1.0
@@ -80,14 +86,14 @@ class StandardisedColumns(NamedTuple):
             return together / pairs
 
     def mean_correlations(self, sets: Any) -> FloatArray:
-        """Mean correlation of a feature of one part with one of another, pairs of two features.
+        """Mean correlation between two different features, one of each set.
 
-        Of shape (n_sets, n_sets); 1 between a single feature and itself, 0 for a constant.
+        Of shape (n_sets, n_sets); 1 for a set of one feature with itself, 0 for a constant.
         """
         sizes = np.asarray(abs(sets).sum(axis=0))
         sums = self.sums(sets)
         pairs = np.outer(sizes, sizes)
-        # Each feature's product with itself is no pair.
+        # Leave out the product of each feature with itself.
         own = (sets**2).T @ self.variance
         together = sums.T @ sums
         np.fill_diagonal(together, np.diagonal(together) - own)
@@ -99,11 +105,11 @@ class StandardisedColumns(NamedTuple):
 
 
 def _standard_deviation(columns: Any, mean: FloatArray, share: FloatArray) -> FloatArray:
-    """Root of the mean square of what columns are from their mean."""
+    """Weighted standard deviation of each column."""
     if is_sparse(columns):
         return np.sqrt((share @ columns.multiply(columns) - mean**2).clip(0))
     deviations = columns - mean
-    # Large numbers would overflow when squared.
+    # Scale first: large numbers would overflow when squared.
     largest = np.abs(deviations).max(axis=0)
     largest = np.where(largest > 0, largest, 1.0)
     deviations /= largest
@@ -113,7 +119,10 @@ def _standard_deviation(columns: Any, mean: FloatArray, share: FloatArray) -> Fl
 def share_with_both(
     one: StandardisedColumns, left: IntArray, other: StandardisedColumns, right: IntArray
 ) -> Any:
-    """Share of rows that have a value of a left feature and of its right one; 1 without gaps."""
+    """Share of rows in which a left and a right feature are both observed.
+
+    Pairs are taken in order; 1 without missing values.
+    """
     if one.observed is None and other.observed is None:
         return 1.0
     masks = [
@@ -126,19 +135,19 @@ def share_with_both(
 
 
 def membership_matrix(labels: IntArray, signs: FloatArray | None = None) -> Any:
-    """Sparse matrix of shape (n_features, n_sets): which feature is in which part."""
+    """Sparse matrix of shape (n_features, n_sets): which feature is in which set."""
     n = len(labels)
     values = np.ones(n) if signs is None else np.asarray(signs, dtype=np.float64)
     return sparse.csr_array((values, (np.arange(n), labels)), shape=(n, int(labels.max()) + 1))
 
 
 def selection_matrix(members: IntArray, n_features: int) -> Any:
-    """Sparse matrix of shape (n_features, n_members) that picks some features."""
+    """Sparse matrix of shape (n_features, n_members) that selects features."""
     shape = (n_features, len(members))
     return sparse.csr_array((np.ones(len(members)), (members, np.arange(len(members)))), shape)
 
 
 def members_by_group(labels: IntArray) -> list[IntArray]:
-    """The members of each group, in order."""
+    """The members of each group, in order of the features."""
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.searchsorted(labels[order], np.arange(1, labels.max() + 1)))

@@ -1,4 +1,4 @@
-"""What a person wants to know of a fit, as plain values that pictures and pages are made of."""
+"""The summary of a fit, as plain values for reports and plots."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ class Group:
     members : list of int
         Features, in the order of the table.
     merges : list of Merge
-        How it grew, in order. The member that is in no merge opened it. Fewer than there are
-        members, where some were together from the start.
+        The accepted merges, in order. The member that is in no merge opened the group. Fewer than
+        members, if some were joined from the start by the parameter ``groups``.
     refused : int or None
-        How many times a feature was refused; None where only what was accepted is known.
+        Number of refused merges; None if only accepted merges are known.
     likeness : float or None
-        Mean correlation between two members, a negative sign counted; None without data or for
-        one member.
+        Mean correlation between two members, times their signs; None without data or for one
+        member.
     weakest : float or None
         The lowest correlation of a member with the aggregate; None as above.
     weights : list of float
-        Coefficients of the aggregate in the linear model behind, one for each output; empty
-        without data.
+        Coefficients of the aggregate in the linear model, one for each output; empty without
+        data.
     effects : list of float
-        The same for an aggregate of standard deviation 1, so that groups can be compared.
+        Coefficients for an aggregate of standard deviation 1, so that groups can be compared.
     stability : float or None
-        How often the group held when rows were drawn anew, 0 to 1; None if not computed.
+        How often the group was found again in resamples, 0 to 1; None if not computed.
     """
 
     name: str
@@ -68,19 +68,19 @@ class Group:
 
 @dataclass(frozen=True)
 class Score:
-    """How well a linear model did on held-out rows, behind some columns.
+    """Score of a linear model on held-out rows, fitted to the columns of one method.
 
     Parameters
     ----------
     name : str
         "coterie", "all columns", "PCA", ...
     n_columns : float
-        Whole, or a mean over several splits.
+        Number of columns, or its mean over several splits.
     score : float
     std_error : float or None
         Of the mean over splits; None for one split.
     note : str
-        A remark, or nothing: why there is no score, that a solver stopped early.
+        A remark, such as that a solver stopped early; may be empty.
     """
 
     name: str
@@ -92,14 +92,14 @@ class Score:
 
 @dataclass(frozen=True)
 class PathSummary:
-    """What each of T tolerances leads to; see ``coterie.tolerance_path``.
+    """Groups and scores for each of T tolerances; see ``coterie.tolerance_path``.
 
     Parameters
     ----------
     tolerances, train_scores, cv_scores, cv_std_errors : list of float, T each
     n_groups : list of int, T
     labels : list of T lists of int
-        The group of each feature; the outer list is empty for too many features.
+        The group of each feature; empty if there are too many labels.
     best, simplest : int
         Indices of the best mean, and of the fewest groups within one standard error of it.
     """
@@ -114,7 +114,7 @@ class PathSummary:
     simplest: int
 
     def check(self, n_features: int, n_groups: int) -> None:
-        """Raise where this does not speak of so many features and groups."""
+        """Raise if the sizes do not match these numbers of features and groups."""
         n = len(self.tolerances)
         columns = (self.n_groups, self.train_scores, self.cv_scores, self.cv_std_errors)
         _require(n > 0 and all(len(column) == n for column in columns), "a path of equal columns")
@@ -131,7 +131,7 @@ class PathSummary:
 class Correlation:
     """Correlations of features in the order of their groups, or means over blocks of them.
 
-    Features that joined with a minus are turned.
+    Features with sign -1 are multiplied by -1.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Correlation:
         The group of each row and column; blocks do not cross groups, unless there are more
         groups than rows.
     features : list of n lists of int
-        Which features each row stands for.
+        The features of each row.
     """
 
     thousandths: list[list[int]]
@@ -149,7 +149,7 @@ class Correlation:
     features: list[list[int]]
 
     def check(self, n_features: int, n_groups: int) -> None:
-        """Raise where this does not speak of so many features and groups."""
+        """Raise if the sizes do not match these numbers of features and groups."""
         n = len(self.thousandths)
         _require(all(len(row) == n for row in self.thousandths), "a square of correlations")
         values = (value for row in self.thousandths for value in row)
@@ -168,9 +168,9 @@ class Spectrum:
     Parameters
     ----------
     axis : str
-        What the positions are, such as "nm"; may be empty.
+        Name of the axis, such as "nm"; may be empty.
     positions, mean, low, high : list of float, one for each feature
-        Where it lies; its mean, 5 % and 95 % quantiles over the rows.
+        Position of the feature; its mean, 5 % and 95 % quantiles over the rows.
     """
 
     axis: str
@@ -180,14 +180,14 @@ class Spectrum:
     high: list[float]
 
     def check(self, n_features: int, n_groups: int) -> None:
-        """Raise where this does not speak of so many features and groups."""
+        """Raise if the sizes do not match these numbers of features and groups."""
         columns = (self.positions, self.mean, self.low, self.high)
         _require(all(len(column) == n_features for column in columns), "a spectrum of its features")
 
 
 @dataclass(frozen=True)
 class Map:
-    """Features that lie on a plane or on the globe.
+    """Features with positions on a plane or on the globe.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class Map:
         Horizontal and vertical coordinate: longitude and latitude.
     across_name, up_name : str
     layers : list of str, one for each feature
-        What is measured there, such as "uwnd"; each layer has a map of its own.
+        What is measured, such as "uwnd"; each layer has its own map.
     """
 
     across: list[float]
@@ -205,16 +205,16 @@ class Map:
     layers: list[str]
 
     def check(self, n_features: int, n_groups: int) -> None:
-        """Raise where this does not speak of so many features and groups."""
+        """Raise if the sizes do not match these numbers of features and groups."""
         columns = (self.across, self.up, self.layers)
         _require(all(len(column) == n_features for column in columns), "a map of its features")
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A fit, told to a person who did not run it.
+    """Summary of a fit, for a reader who did not run it.
 
-    What needs data, folds or resamples is None or empty where these were not given.
+    Values that need data, folds or resamples are None or empty if these were not given.
 
     Parameters
     ----------
@@ -222,35 +222,36 @@ class Summary:
     method : str
         The class of the reducer.
     parameters : dict of str
-        Those that were set, as text.
+        The parameters that are not at their default, as text.
     aggregation : str
-        Such as "mean".
+        Name of the aggregation, such as "mean".
     task : str
-        "regression", "classes", "counts", or nothing if unknown.
+        "regression", "classes", "counts", or "" if unknown.
     targets : list of str
         Names of the targets.
     outputs : list of str
-        What the linear model predicts: the targets, or classes.
+        Outputs of the linear model: the targets, or classes.
     n_rows, n_test_rows : int or None
         Rows of the fit, and held-out rows of the scores.
     tolerance, penalty : float or None
     features : list of str, D
     labels : list of int, D
-        Number of the group of each.
+        Group of each feature.
     signs : list of int, D
-        -1 for those that joined with a minus.
+        -1 for features that are multiplied by -1.
     groups : list of Group
     metric : str
-        What the scores are: "R2", "accuracy", "share of deviance explained".
+        Name of the score: "R2", "accuracy", "share of deviance explained".
     scores : list of Score
-        First the fit itself.
+        The fit itself first.
     path, correlation, spectrum, map : optional
     n_resamples : int or None
-        How many times the groups were learned again; None if not computed.
+        Number of resamples; None if not computed.
     agreement : float or None
-        Mean adjusted Rand index with the groups of resamples; None if not computed.
+        Mean adjusted Rand index between these groups and those of resamples; None if not
+        computed.
     notes : list of str
-        What else a reader should know, a sentence each.
+        Further sentences for the reader.
     """
 
     title: str
@@ -279,7 +280,7 @@ class Summary:
     notes: list[str]
 
     def __post_init__(self) -> None:
-        """Check what pages rely on: that all speak of the same features and groups."""
+        """Check that all parts have the same features and groups."""
         n_features, n_groups = len(self.features), len(self.groups)
         _require(len(self.labels) == len(self.signs) == n_features, "labels and signs of features")
         _require(all(sign in (-1, 1) for sign in self.signs), "signs of 1 and -1")

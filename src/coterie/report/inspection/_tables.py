@@ -1,4 +1,4 @@
-"""The tables of the page that need no scripts: on paper, and for readers who allow none."""
+"""The static tables of the report, for print and for browsers without scripts."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from coterie.report.inspection._html import (
 from coterie.report.inspection._sentences import metric_label
 from coterie.report.inspection._summary import Group, Score, Summary
 
-# Scripts show all that there is.
+# Limits of the static tables; the scripts of the page show everything.
 MAX_TABLE_GROUPS = 300
 MAX_TABLE_MEMBERS = 40
 MAX_TABLE_STEPS = 60
 MAX_UNSTABLE_GROUPS = 10
-# Scores that differ by less are not drawn as far apart as the page is wide.
+# The axis of the scores covers at least this range, so that small differences look small.
 MIN_AXIS_RANGE = 0.1
 TASK_LABELS = {"regression": "numbers (regression)", "classes": "classes (classification)"}
 
 
 def scores_table(summary: Summary) -> str:
-    """The scores, a dot for each on one axis, and remarks."""
+    """The scores as numbers and as dots on one axis, with remarks."""
     if not summary.scores:
         return ""
     low, high = _axis_range(summary.scores)
@@ -46,8 +46,8 @@ def scores_table(summary: Summary) -> str:
 
 
 def _axis_range(scores: list[Score]) -> tuple[float, float]:
-    """Ends of the axis: all scores and their errors, and never so near that noise looks large."""
-    # One that is worse than guessing would make all others look the same.
+    """Ends of the axis of the scores, including their errors."""
+    # A score below 0 would make all others look the same.
     finite = [one for one in scores if math.isfinite(one.score) and one.score >= 0]
     ends = [one.score + sign * _finite_error(one) for one in finite for sign in (-1, 1)] or [
         0.0,
@@ -55,7 +55,7 @@ def _axis_range(scores: list[Score]) -> tuple[float, float]:
     ]
     short = max(MIN_AXIS_RANGE - (max(ends) - min(ends)), 0.0)
     high = max(ends) + short / 2
-    # None of our scores is above 1.
+    # No score is above 1.
     high = min(high, max(1.0, *ends))
     return min(min(ends), high - MIN_AXIS_RANGE), high
 
@@ -87,7 +87,7 @@ def _score_row(score: Score, low: float, high: float) -> list[str]:
 
 
 def groups_table(summary: Summary) -> str:
-    """The largest groups with their members, as a table."""
+    """The largest groups and their members."""
     ranked = sorted(enumerate(summary.groups), key=lambda item: -len(item[1].members))
     header = ["Group", "Size", "Members", "Likeness", "Weakest", "Effect", "Stability"]
     rows = [_group_row(summary, number, group) for number, group in ranked[:MAX_TABLE_GROUPS]]
@@ -130,7 +130,7 @@ def _members_cell(summary: Summary, group: Group) -> str:
 
 
 def _effect_cell(summary: Summary, group: Group) -> str:
-    """The largest effect, and on which output where there are several."""
+    """The largest effect, with its output if there are several."""
     finite = [one for one in range(len(group.effects)) if math.isfinite(group.effects[one])]
     if not finite:
         return escape(MISSING_MARK)
@@ -144,7 +144,7 @@ def _effect_cell(summary: Summary, group: Group) -> str:
 
 
 def path_table(summary: Summary) -> str:
-    """The steps as a table; every other one, and so on, where there are many."""
+    """The steps of the tolerance path, or every n-th step if there are many."""
     if summary.path is None:
         return ""
     path, n_steps = summary.path, len(summary.path.tolerances)
@@ -167,7 +167,7 @@ def path_table(summary: Summary) -> str:
 
 
 def stability_table(summary: Summary) -> str:
-    """The groups that held least often."""
+    """The least stable groups."""
     known = [
         (group.stability, number, group)
         for number, group in enumerate(summary.groups)
@@ -195,7 +195,7 @@ def stability_table(summary: Summary) -> str:
 
 
 def facts_list(summary: Summary) -> str:
-    """Method, data and parameters, as pairs of terms and descriptions."""
+    """Method, data and parameters, as a list of terms and descriptions."""
     facts = [
         ("Method", summary.method),
         (
@@ -228,6 +228,6 @@ def _join_targets(names: list[str]) -> str:
 
 
 def notes_list(summary: Summary) -> str:
-    """The notes under their heading; nothing where there are none."""
+    """The notes with their heading; empty if there are none."""
     items = "\n".join(f"<li>{escape(note)}</li>" for note in summary.notes)
     return f'<h3>Notes</h3>\n<ul class="notes">\n{items}\n</ul>' if items else ""

@@ -1,4 +1,4 @@
-"""The whole job, and the same beside rivals: rows are held out, models scored, answers told."""
+"""Studies: split, fit, score and summarise; and comparisons with other methods."""
 
 from coterie.report.studies._compare import Comparison, compare
 from coterie.report.studies._study import Study, study

@@ -1,4 +1,4 @@
-"""Other ways to fewer columns, as scikit-learn has them."""
+"""Other methods to reduce the number of columns, from scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Transformers = list[Any]
 
 @dataclass(frozen=True)
 class Baseline:
-    """A way to columns.
+    """A method that reduces the number of columns.
 
     Parameters
     ----------
     name : str
     steps : callable
-        From a number of columns to transformers that follow each other.
+        From a number of columns to a list of transformers.
     tasks : tuple of str
-        What it can be asked.
+        The tasks it can be used for.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Reducers beside their baselines, on the same held-out rows."""
+"""Compare a reducer with other methods on the same held-out rows."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from coterie.report.studies._scores import HeldOutScore, fit_copy, score_reducer
 from coterie.report.studies._splits import Samples, make_folds
 from coterie.report.studies._tasks import TaskName, needs_text_classes, resolve_task
 
-# Numbers of columns that a baseline may choose from.
+# Numbers of columns that a baseline can choose from.
 BASELINE_SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
-# Folds on which it chooses.
+# Folds of the training rows for that choice.
 INNER_FOLDS = 3
 COTERIE = "coterie"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What each way to columns was worth on held-out rows.
+    """Scores of several methods on held-out rows.
 
     Parameters
     ----------
     task, metric : str
     scores : list of Score
-        Means over the folds, ours first, the others from high to low.
+        Means over the folds: coterie first, then the others from high to low.
     fold_scores : dict of lists of float
-        By name, the score on each fold.
+        The score of each method on each fold, by name.
     """
 
     task: str
@@ -43,7 +43,7 @@ class Comparison:
     fold_scores: dict[str, list[float]]
 
     def beside(self, name: str) -> tuple[float, float]:
-        """How much more than `name` we have on the same folds: mean, and its standard error."""
+        """Mean difference between the scores of coterie and `name`, and its standard error."""
         gains = np.subtract(self.fold_scores[COTERIE], self.fold_scores[name])
         return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains)))
 
@@ -60,11 +60,11 @@ def compare(
     random_state: int = 0,
     progress: bool | Tell = False,
 ) -> Comparison:
-    """A reducer beside PCA, PLS, FeatureAgglomeration, SelectKBest and all columns.
+    """Compare a reducer with PCA, PLS, FeatureAgglomeration, SelectKBest and all columns.
 
-    Each learns from the training rows of a fold and is scored on the others, with the same plain
-    model behind. The baselines choose their number of columns on three folds within the training
-    rows; the reducer is as it is given.
+    Each method is fitted to the training rows of a fold and scored on the test rows, with the same
+    linear model on its columns. The other methods choose their number of columns by
+    cross-validation on three folds of the training rows; the reducer is used as given.
 
     Parameters
     ----------
@@ -73,17 +73,19 @@ def compare(
     estimator : reducer or None, default=None
         None: NonLinCFA for regression, GenLinCFA for classes and counts, with their defaults.
     task : {"regression", "classes", "counts"} or None, default=None
-        None: by the values of y.
+        None infers it from the values of y.
     cv : int, default=5
         Number of folds.
     by_time : bool, default=False
-        Whether rows are learned from only before those that are tested.
+        Whether rows are in time order, so that training rows come before test rows.
     sample_weight : array-like of shape (n_samples,), optional
-        For the reducer, the models and the scores. The baselines' columns do not know weights.
+        For the reducer, the models and the scores. The transformers of the other methods ignore
+        weights.
     random_state : int, default=0
-        For the folds.
+        Random seed of the folds.
     progress : bool or callable, default=False
-        Whether to show a bar; a function is called with the numbers done and of all.
+        Whether to show a progress bar. A function is called with the number of fits done and the
+        total.
 
     Returns
     -------
@@ -100,7 +102,7 @@ def compare(
     """
     rows = Samples.from_arrays(X, y, sample_weight)
     if rows.y.ndim > 1:
-        raise ValueError("y must be one target: compare them one by one.")
+        raise ValueError("y must have one target: call compare for each target.")
     task, reducer = resolve_task(task, rows.y, estimator)
     rows = rows.with_text_classes() if needs_text_classes(task, reducer) else rows
     rows = rows.with_float_target() if task == "regression" else rows
@@ -126,15 +128,15 @@ def _check_folds(cv: Any, n_rows: int) -> None:
         raise TypeError(f"cv must be a number of folds, got {cv!r}.")
     if not 2 <= int(cv) <= n_rows // 2:
         raise ValueError(
-            f"cv must be from 2 to {n_rows // 2}, so that a fold of {n_rows} rows has two or more, "
-            f"got {cv}."
+            f"cv must be from 2 to {n_rows // 2}, so that each fold of {n_rows} rows has 2 or "
+            f"more, got {cv}."
         )
 
 
 def _score_methods(
     rows: Samples, splits: Any, reducer: Any, baselines: Sequence[Baseline], splitting: Any
 ) -> Iterator[tuple[str, int, HeldOutScore]]:
-    """Name, number of columns and score of each way on each fold."""
+    """Name, number of columns and score of each method on each fold."""
     for train, test in ((rows.take(train), rows.take(test)) for train, test in splits):
         fitted = fit_copy(reducer, train)
         yield COTERIE, fitted.n_groups_, score_reducer(fitted, train, test)
@@ -158,7 +160,7 @@ def _best_size(baseline: Baseline, reducer: Any, train: Samples, splitting: Any)
         np.mean([score_transformers(baseline.steps(size), reducer, *part).score for part in parts])
         for size in sizes
     ]
-    # A score that is not defined, as R2 of one row, is worse than any other.
+    # An undefined score, such as R2 of one row, counts as the worst.
     return sizes[int(np.argmax(np.nan_to_num(means, nan=-np.inf)))]
 
 

@@ -1,4 +1,4 @@
-"""How well a plain model does on held-out rows, behind columns that were made in some way."""
+"""Scores of a linear model on held-out rows, fitted to the columns of some method."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from coterie.report.studies._splits import Samples
 
 
 class HeldOutScore(NamedTuple):
-    """The score of a model on held-out rows, and a remark on its solver if there is one."""
+    """The score of a model on held-out rows, and a remark on its solver if any."""
 
     score: float
     note: str = ""
@@ -26,29 +26,30 @@ class HeldOutScore(NamedTuple):
 def score_transformers(
     steps: Transformers, reducer: Any, train: Samples, test: Samples
 ) -> HeldOutScore:
-    """Score of the model that would stand behind the reducer, behind other steps.
+    """Score of the linear model on the columns of other transformers.
 
-    Steps and model learn from training rows alone; gaps are filled with the means of those.
+    The model is the one used with the reducer. Transformers and model are fitted to the training
+    rows only; missing values are filled with the training means.
     """
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
 
     fill = [SimpleImputer()] if reducer.missing == "pairwise" else []
-    before = make_pipeline(*fill, *steps, "passthrough")
+    pipeline = make_pipeline(*fill, *steps, "passthrough")
     with ignore_sklearn_warnings():
-        train_columns = _as_array(before.fit_transform(np.asarray(train.X), train.y))
-        test_columns = _as_array(before.transform(np.asarray(test.X)))
+        train_columns = _as_array(pipeline.fit_transform(np.asarray(train.X), train.y))
+        test_columns = _as_array(pipeline.transform(np.asarray(test.X)))
     return _fit_and_score(reducer, train_columns, test_columns, train, test)
 
 
 def fit_copy(reducer: Any, train: Samples) -> Any:
-    """A copy of the reducer, fitted to these rows."""
+    """A clone of the reducer, fitted to these samples."""
     weights = {} if train.weights is None else {"sample_weight": train.weights}
     return clone(reducer).fit(train.X, train.y, **weights)
 
 
 def score_reducer(fitted: Any, train: Samples, test: Samples) -> HeldOutScore:
-    """Score of the plain model behind a fitted reducer."""
+    """Score of the linear model on the columns of a fitted reducer."""
     train_columns, test_columns = fitted._transformed(train.X), fitted._transformed(test.X)
     return _fit_and_score(fitted, train_columns, test_columns, train, test)
 
@@ -68,13 +69,13 @@ def _fit_and_score(
 
 
 def _as_array(columns: Any) -> FloatArray:
-    # PLS gives a pair where it is given a target.
+    # With a target, PLS returns a pair.
     return np.asarray(columns[0] if isinstance(columns, tuple) else columns)
 
 
 @contextmanager
 def ignore_sklearn_warnings() -> Iterator[None]:
-    """Without what scikit-learn's models and tests of columns warn of; notes tell what matters."""
+    """Suppress warnings of scikit-learn; what matters is in the notes of the scores."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module=r"sklearn\..*")
         yield

@@ -1,4 +1,4 @@
-"""Rows with their targets and weights, and which of them are held out."""
+"""Samples with targets and weights, and their split into training and test rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coterie.estimators._rows import checked_weights
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Features, targets and weights of some rows."""
+    """Features, targets and weights of the same rows."""
 
     X: Any
     y: Any
@@ -23,7 +23,7 @@ class Samples:
 
     @classmethod
     def from_arrays(cls, X: Any, y: Any, weights: Any) -> Samples:
-        """Rows as a user gave them."""
+        """Validate what a user passed."""
         check_rows_here(X, "Some rows are held out")
         X = X if hasattr(X, "shape") else np.asarray(X)
         if is_sparse(X) or len(X.shape) != 2:
@@ -33,15 +33,15 @@ class Samples:
         return cls(X, np.asarray(y), checked_weights(weights, X.shape[0]))
 
     def with_text_classes(self) -> Samples:
-        """The same with classes that are text, which models cannot take for numbers."""
+        """The same samples with the target as text, which models treat as classes."""
         return replace(self, y=self.y.astype(str))
 
     def with_float_target(self) -> Samples:
-        """The same with whole numbers as floats, which nobody takes for classes."""
+        """The same samples with an integer target as floats, which are not treated as classes."""
         return replace(self, y=self.y.astype(np.float64)) if self.y.dtype.kind in "biu" else self
 
     def take(self, rows: IntArray) -> Samples:
-        """Some of these rows."""
+        """The samples at these indices."""
         weights = None if self.weights is None else self.weights[rows]
         return Samples(_safe_indexing(self.X, rows), self.y[rows], weights)
 
@@ -52,16 +52,16 @@ class Samples:
 def train_test_rows(
     y: Any, share: float, *, classes: bool, last: bool, seed: int
 ) -> tuple[IntArray, IntArray]:
-    """Rows to learn from and rows to be tested on.
+    """Indices of training rows and test rows.
 
     Parameters
     ----------
     share : float
-        Share of the rows that are tested.
+        Share of the test rows.
     classes : bool
-        Whether both parts have about the same share of each class.
+        Whether to stratify by class, if possible.
     last : bool
-        Whether the last rows are tested, and not a random choice.
+        Whether the test rows are the last ones instead of a random choice.
     """
     from sklearn.model_selection import train_test_split
 
@@ -75,7 +75,7 @@ def train_test_rows(
 
 
 def _can_stratify(y: Any, share: float) -> bool:
-    """Whether each class has a row for both parts, and both parts a row for each class."""
+    """Whether the split can be stratified: enough rows of each class and in each part."""
     if np.ndim(y) > 1:
         return False
     counts = np.unique(y, return_counts=True)[1]
@@ -86,9 +86,9 @@ def _can_stratify(y: Any, share: float) -> bool:
 def make_folds(
     y: Any, n_folds: int, *, classes: bool, by_time: bool, seed: int
 ) -> list[tuple[IntArray, IntArray]]:
-    """Pairs of rows to learn from and rows to be tested on, each row tested once.
+    """Indices of training and test rows of each fold; each row is tested once.
 
-    By time, rows are learned from before those that are tested, and the first ones never are.
+    With `by_time`, training rows come before test rows, and the first rows are never tested.
     """
     from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
 

@@ -1,4 +1,4 @@
-"""The whole job: split, fit, score beside others, and tell."""
+"""A study: split, fit, score with other methods, and summarise."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from coterie.report.studies._scores import (
 from coterie.report.studies._splits import Samples, make_folds, train_test_rows
 from coterie.report.studies._tasks import TaskName, needs_text_classes, resolve_task
 
-# Told what is done, how much of it, and of how much.
+# Called with the name of the step, the number done and the total.
 ProgressCallback = Callable[[str, int, int], None]
-# Folds of fewer rows have no R2, and training sets of fewer no noise to tell.
+# With fewer rows per fold, R2 or the noise cannot be estimated.
 MIN_FOLD_ROWS = 4
-# Beyond so many features, or numbers in the table, the path takes fewer and larger steps.
+# For larger tables, the path has fewer tolerances and folds.
 MANY_FEATURES, MANY_NUMBERS = 1_000, 300_000
 
 
 @dataclass(frozen=True)
 class Study:
-    """A fitted reducer, and what there is to tell about it.
+    """A fitted reducer and its summary.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def study(
     notes: Sequence[str] = (),
     progress: ProgressCallback | None = None,
 ) -> Study:
-    """Split, fit, score on held-out rows beside all columns and PCA, and summarise.
+    """Split, fit, score on held-out rows together with all columns and PCA, and summarise.
 
     Parameters
     ----------
@@ -80,29 +80,29 @@ def study(
     estimator : reducer or None, default=None
         None: NonLinCFA for regression, GenLinCFA for classes and counts, with their defaults.
     task : {"regression", "classes", "counts"} or None, default=None
-        None: what the estimator is made for, and without one by the values of y. Numbers that are
-        classes become text for a reducer without a family.
+        None: the task of the estimator; without an estimator, inferred from the values of y. For a
+        reducer without a family, numeric classes are converted to text.
     test_share : float, default=0.25
-        Share of the rows that are held out. 0: all rows are learned from, and nothing is scored.
+        Share of the rows to hold out. With 0, all rows are training rows and there are no scores.
     by_time : bool, default=False
-        Whether rows are in order of time: the last ones are held out, and on the path too rows are
-        learned from before those that are tested.
+        Whether rows are in time order: the last rows are held out, and on the path too training
+        rows come before test rows.
     test_last : bool, default=False
-        Whether the last rows are held out, and not a random choice, as some published splits want
-        it, though rows have no order otherwise.
+        Whether to hold out the last rows instead of a random choice, as in some published splits,
+        without treating rows as a time series.
     sample_weight : array-like of shape (n_samples,), optional
-        How many times each row counts, for the reducer, the models and the scores. PCA and what
-        fills gaps for it do not know weights.
+        For the reducer, the models and the scores. PCA and the imputation of missing values for
+        it ignore weights.
     path : bool, default=True
-        Whether to find what other tolerances lead to. Reducers without a tolerance have none, those
-        with "CV" in their name bring their own, and a dozen rows may be too few.
+        Whether to compute the tolerance path. Reducers without a tolerance have none, those with
+        "CV" in their name have their own, and with very few rows it is left out.
     n_resamples : int, default=0
-        From how many random halves of the training rows the groups are learned again; 0: none.
+        Number of random halves of the training rows on which the fit is repeated; 0 for none.
     random_state : int, default=0
     positions, coordinates, title, targets, notes
         As in `summarise`.
     progress : callable or None, default=None
-        Called with what is done, how much of it, and of how much.
+        Called with the name of the step, the number done and the total.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def study(
 def _measure_stability(
     reducer: Any, train: Samples, n_resamples: int, seed: int, tell: Tell
 ) -> Stability | None:
-    """How often groups hold when rows are drawn anew, if that is asked for."""
+    """The stability of the groups under resampling, or None if not requested."""
     if n_resamples == 0:
         return None
     return stability(
@@ -175,25 +175,25 @@ def _measure_stability(
 
 
 def _split_note(test: Samples | None, last: bool, seed: int) -> list[str]:
-    """How rows were held out."""
+    """A note on how rows were held out."""
     if test is None:
         return []
     if last:
         return ["The held-out rows are the last ones."]
     drawn = f"The held-out rows were drawn at random (seed {seed})"
-    return [f"{drawn}: of rows that follow each other in time, some are in both parts."]
+    return [f"{drawn}. If rows are in time order, neighbouring rows are in both parts."]
 
 
 def _majority_note(test: Samples | None) -> list[str]:
-    """What a guess is worth."""
+    """A note on the accuracy of always predicting the largest class."""
     if test is None or test.y.ndim > 1:
         return []
     shares = np.unique(test.y, return_counts=True)[1] / len(test)
-    return [f"Always guessing the largest class would have an accuracy of {shares.max():.3f}."]
+    return [f"Always predicting the largest class would have an accuracy of {shares.max():.3f}."]
 
 
 def _no_progress(what: str, done: int, total: int) -> None:
-    """Say nothing."""
+    """Report no progress."""
 
 
 def _split_rows(
@@ -207,8 +207,8 @@ def _split_rows(
     train, test = train_test_rows(rows.y, share, classes=task == "classes", last=last, seed=seed)
     if len(test) < 2 or len(train) < 2:
         raise ValueError(
-            f"test_share={share!r} of {len(rows)} rows leaves {len(train)} to learn from and "
-            f"{len(test)} to be tested on; both need 2 or more. Give more rows, or test_share=0."
+            f"test_share={share!r} of {len(rows)} rows leaves {len(train)} training rows and "
+            f"{len(test)} test rows; both need 2 or more. Pass more rows, or test_share=0."
         )
     return rows.take(train), rows.take(test)
 
@@ -216,7 +216,7 @@ def _split_rows(
 def _score_fit(
     fitted: Any, reducer: Any, train: Samples, test: Samples, report: ProgressCallback
 ) -> list[Score]:
-    """Ours, all columns, and PCA of as many columns as ours."""
+    """Scores of the fit, of all columns, and of PCA with as many columns as groups."""
     n_features = train.X.shape[1]
     size = min(fitted.n_groups_, n_features, len(train) - 1)
     methods = {
@@ -236,7 +236,7 @@ def _score_fit(
 def _compute_path(
     reducer: Any, train: Samples, splitting: dict[str, Any], tell: Tell
 ) -> TolerancePath | None:
-    """What other tolerances lead to, for reducers that have one."""
+    """The tolerance path, or None for reducers without a tolerance."""
     if not isinstance(reducer, NonLinCFA | GenLinCFA) or reducer.n_groups is not None:
         return None
     n_rows, n_features = train.X.shape
@@ -259,7 +259,7 @@ def _compute_path(
 def _path_folds(
     reducer: Any, train: Samples, most: int, splitting: dict[str, Any]
 ) -> list[tuple[IntArray, IntArray]] | None:
-    """As many folds as leave enough rows to learn from; None if not even two do."""
+    """Folds with enough training rows, at most `most`; None if 2 folds are too many."""
     min_rows = _min_training_rows(reducer)
     for n_folds in range(min(most, len(train) // MIN_FOLD_ROWS), 1, -1):
         splits = make_folds(train.y, n_folds, **splitting)
@@ -269,9 +269,9 @@ def _path_folds(
 
 
 def _min_training_rows(reducer: Any) -> int:
-    """Rows from which a reducer can learn for a tolerance that is a number."""
+    """Number of rows that a reducer with a numeric tolerance needs."""
     if not isinstance(reducer, NonLinCFA):
         return 1
     cv = clone(reducer).set_params(tolerance=0.0)._cv()
-    # An R2 needs two rows in one of its own folds.
+    # R2 needs two rows in one of the inner folds.
     return int(cv) + 1 if isinstance(cv, Integral) else 1

@@ -1,4 +1,4 @@
-"""What kind of target this is."""
+"""The task: regression, classes or counts."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ TASK_OF: dict[str, TaskName] = {
     "poisson": "counts",
     "negative_binomial": "counts",
 }
-# For larger counts least squares does as well, and percentages are no counts.
+# For larger counts least squares does as well, and percentages are not counts.
 MAX_MEDIAN_COUNT = 20
 
 
 class Task(NamedTuple):
-    """What is asked of the target, and what told so."""
+    """The kind of target, and the reason for it."""
 
     name: TaskName
     reason: str
@@ -38,9 +38,9 @@ class Task(NamedTuple):
 def infer_task(y: Any) -> Task:
     """Regression, classes or counts, by the values of the target.
 
-    Text and two values are classes; so are a few whole numbers in a row from 0 or 1, none of them
-    rare. Other whole numbers that begin at 0 and are mostly small are counts. All else is
-    regression.
+    Text and targets with two values are classes; so are a few consecutive whole numbers from 0 or
+    1, if none is rare. Other whole numbers that begin at 0 and are mostly small are counts.
+    Everything else is regression.
 
     Examples
     --------
@@ -69,34 +69,34 @@ def infer_task(y: Any) -> Task:
 
 
 def _checked_target(y: Any) -> NDArray[Any]:
-    """The target as an array; numbers that came as objects as floats."""
+    """The target as an array; numbers with dtype object become floats."""
     target = np.asarray(y)
     if target.size == 0:
-        raise ValueError("y is empty: there is nothing to learn.")
+        raise ValueError("y is empty: pass at least one row.")
     if target.dtype.kind in "mMc":
-        raise ValueError(f"y must be numbers, text or true and false, got {target.dtype}.")
+        raise ValueError(f"y must be numbers, text or booleans, got {target.dtype}.")
     if target.dtype.kind == "O" and all(isinstance(one, Real) for one in target.ravel()):
         is_truth = all(isinstance(one, bool | np.bool_) for one in target.ravel())
         target = target.astype(bool if is_truth else np.float64)
     if target.dtype.kind == "f" and not np.isfinite(target).all():
-        raise ValueError("y has NaN or infinity.")
+        raise ValueError("y must be finite, got NaN or infinity.")
     return target
 
 
 def reducer_for(task: TaskName, **parameters: Any) -> Any:
-    """The reducer that a task calls for."""
+    """The default reducer for a task."""
     if task == "regression":
         return NonLinCFA(**parameters)
     return GenLinCFA(family=FAMILY_OF[task], **parameters)
 
 
 def resolve_task(task: str | None, y: Any, estimator: Any) -> tuple[TaskName, Any]:
-    """The task and the reducer, each told by the other where it is not given.
+    """The task and the reducer; if one is not given, it follows from the other.
 
     Raises
     ------
     ValueError
-        Where they contradict each other.
+        If they contradict each other.
     """
     if task is not None:
         checked_word("task", task, FAMILY_OF, " or None")
@@ -117,7 +117,7 @@ def resolve_task(task: str | None, y: Any, estimator: Any) -> tuple[TaskName, An
 
 
 def _task_of_reducer(reducer: Any, y: Any) -> TaskName:
-    """The task that a reducer is made for."""
+    """The task that a reducer is for."""
     family = getattr(reducer, "family", None)
     if family is not None:
         name = family if isinstance(family, str) else family.name.partition("(")[0]
@@ -129,5 +129,5 @@ def _task_of_reducer(reducer: Any, y: Any) -> TaskName:
 
 
 def needs_text_classes(task: TaskName, reducer: Any) -> bool:
-    """Whether the reducer has no family that tells the model behind it of classes."""
+    """Whether classes must be text, since the reducer has no family that says so."""
     return task == "classes" and not hasattr(reducer, "family")
