@@ -579,7 +579,7 @@ def test_links_and_permissions_stay(problem, tmp_path):
     assert link.is_symlink()
     assert path.stat().st_mode & 0o777 == 0o640
     assert coterie.load(path).search == "best"
-    with pytest.raises(ValueError, match="is no plain file"):
+    with pytest.raises(ValueError, match="is not a regular file"):
         reducer.save(tmp_path)
     with pytest.raises(FileNotFoundError):
         reducer.save(tmp_path / "nowhere" / "model.json")
@@ -772,11 +772,11 @@ def changed(text, **changes):
 
 DEEP = "[" * 100_000 + "]" * 100_000
 HOSTILE = {
-    "": "it is no JSON, or not all of it: Expecting value: line 1 column 1",
-    "[]": "it is no model saved by coterie",
+    "": "it is not JSON, or truncated: Expecting value: line 1 column 1",
+    "[]": "it is not a model saved by coterie",
     '{"format": "coterie"}': "'version' is missing",
-    '{"format": "coterie", "format": "coterie"}': "it has a key twice",
-    '{"format": NaN}': "it has NaN, which is no JSON",
+    '{"format": "coterie", "format": "coterie"}': "it has a duplicate key",
+    '{"format": NaN}': "it has NaN, which is not JSON",
     DEEP: "its lists are nested too deeply",
     '{"version": ' + "9" * 5000 + "}": "it has a number with too many digits",
     '{"format": "coterie", "version": 1e999}': "'version' must be a whole number",
@@ -796,10 +796,10 @@ def test_what_is_no_model_is_one_sentence(tmp_path, text):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"version": 2}, "it was made by a newer coterie (format 2, this one reads 1): pip"),
+        ({"version": 2}, "it was saved by a newer coterie (format 2, this one reads 1): pip"),
         ({"version": True}, "'version' must be a whole number"),
         ({"reducer": "os.system"}, "'reducer' must be one of 'GenLinCFA', "),
-        ({"parameters__verbose": 3}, "'parameters.verbose' is no key that is known"),
+        ({"parameters__verbose": 3}, "'parameters.verbose' is not a known key"),
         ({"parameters__missing": "often"}, "'parameters.missing' must be one of 'error', "),
         ({"parameters__inputs": {"is": "numpy", "name": "load"}}, "'parameters.inputs.name' must"),
         ({"parameters__inputs": {"is": "given", "name": "exec"}}, "it needs the function or fam"),
@@ -813,7 +813,7 @@ def test_what_is_no_model_is_one_sentence(tmp_path, text):
         ({"fitted__labels": [1, 0, 0, 0, 0, 0, 0]}, "'fitted.labels' must be the group of each"),
         ({"fitted__labels": [0]}, "'fitted.labels' must be the group of each of two or more"),
         ({"fitted__signs": [0] * 7}, "'fitted.signs' must be a list of 1 and -1"),
-        ({"fitted__weights": [1e999] * 7}, "it has Infinity, which is no JSON"),
+        ({"fitted__weights": [1e999] * 7}, "it has Infinity, which is not JSON"),
         ({"fitted__weights": [10**400] * 7}, "'fitted.weights' must be a list of numbers"),
         ({"fitted__weights": ["nan"] * 7}, "'fitted.weights' must be a list of numbers"),
         ({"fitted__scaling__spread__values": [0] * 7}, "'fitted.scaling.spread' must be an arr"),
@@ -823,7 +823,7 @@ def test_what_is_no_model_is_one_sentence(tmp_path, text):
         ({"fitted__classes": "a"}, "'fitted.classes' must be an array of classes"),
         ({"fitted__penalty": "a"}, "'fitted.penalty' must be a number, got 'a'"),
         ({"output": "pickle"}, "'output' must be one of 'default', 'pandas', 'polars'"),
-        ({"requests": {"fit": True}}, "'requests.fit' is no key that is known"),
+        ({"requests": {"fit": True}}, "'requests.fit' is not a known key"),
     ],
     ids=str,
 )

@@ -92,11 +92,20 @@ def span(columns):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"inputs": np.cbrt}, "has no form in ONNX: do it before the reducer, as a step of"),
-        ({"inputs": StandardScaler()}, "has no form in ONNX: do it before the reducer"),
-        ({"aggregation": span}, "aggregation 'span' has no form in ONNX"),
-        ({"missing": "pairwise"}, "missing='pairwise' has no form in ONNX: fill gaps"),
-        ({"missing": "pairwise", "aggregation": "max"}, "missing='pairwise' has no form in ONNX"),
+        (
+            {"inputs": np.cbrt},
+            "has no ONNX operator: apply it before the reducer, in a Pipeline step",
+        ),
+        ({"inputs": StandardScaler()}, "has no ONNX operator: apply it before the reducer"),
+        ({"aggregation": span}, "aggregation 'span' is not supported in ONNX"),
+        (
+            {"missing": "pairwise"},
+            "missing='pairwise' is not supported in ONNX: fill in missing values",
+        ),
+        (
+            {"missing": "pairwise", "aggregation": "max"},
+            "missing='pairwise' is not supported in ONNX",
+        ),
     ],
 )
 def test_what_onnx_lacks_is_refused(problem, parameters, sentence):

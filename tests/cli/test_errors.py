@@ -58,7 +58,7 @@ WRONG = {
         "--neighbours needs coordinates",
     ),
     "no path": (["path", "data.csv", "-t", "y", "--method", "lin"], INPUT, "no path"),
-    "no model": (["inspect", "data.csv"], INPUT, "it is no JSON"),
+    "no model": (["inspect", "data.csv"], INPUT, "it is not JSON"),
     "a model that is not there": (["report", "model.json"], INPUT, "model.json: no such file"),
     "a target twice": (["fit", "data.csv", "-t", "y", "-t", "y"], INPUT, "only one role"),
     "weights that are the target": (

@@ -1,1 +1,1 @@
-"""Fitted reducers as files: JSON, ONNX, and files that are whole or not there."""
+"""Fitted reducers as files: JSON, ONNX, and atomic writes."""

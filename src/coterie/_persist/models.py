@@ -1,4 +1,4 @@
-"""A file becomes the reducer that was saved in it, and what was told about it."""
+"""Load reducers and their summaries from model files."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from coterie.estimators._saved import FORMAT, VERSION, document_of, reducer_in
 from coterie.report.inspection import Summary
 
 Loaded = TypeVar("Loaded")
-# The only classes that a file can ask for.
+# Only these classes can be loaded.
 REDUCER_BY_NAME = {kind.__name__: kind for kind in REDUCERS}
 
 
 def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = None) -> Any:
-    """The reducer that was saved in a file by its method ``save``.
+    """Load a reducer from a file written by its method ``save``.
 
-    It transforms exactly as the one that was saved, and can be fitted again. Nothing in the file is
-    run, and nothing is imported by a name that stands in it: the file may come from anyone.
+    It transforms exactly as the saved one, and can be fitted again. Files from untrusted sources
+    are safe to load: no code in the file is run, and no module that it names is imported.
 
     Parameters
     ----------
     path : str or path
         The file, such as ``"model.json"``.
     functions : dict of functions and families, optional
-        Those that the file names and cannot hold: functions given as `inputs`, `aggregation` or
-        `scoring`, and families of one's own. Some of numpy, such as ``np.square``, are known.
+        Functions and families that the file only names: those given as `inputs`, `aggregation` or
+        `scoring`, and custom families. NumPy functions such as ``np.square`` are known.
 
     Returns
     -------
@@ -47,8 +47,8 @@ def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = Non
     Raises
     ------
     ValueError
-        Where the file is no model, is cut short or damaged, needs a function that is not given, or
-        comes from a newer coterie.
+        If the file is not a model, is truncated or damaged, needs a function that is not given,
+        or comes from a newer version of coterie.
 
     Examples
     --------
@@ -70,18 +70,18 @@ def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = Non
 def save_with_summary(
     reducer: Any, summary: Summary, path: str | os.PathLike[str], opener: Opener | None = None
 ) -> None:
-    """Write a reducer as its method ``save`` does, and a summary beside it in the same file."""
+    """Write a reducer as its method ``save`` does, together with its summary."""
     document = document_of(reducer) | {"summary": plain_record(summary)}
     write_whole(path, text_of(document), opener)
 
 
 def load_summary(path: str | os.PathLike[str]) -> Summary | None:
-    """The summary in a file, or None where there is none."""
+    """The summary saved in a model file, or None if there is none."""
     return _load_with(path, _summary_from_json)
 
 
 def _load_with(path: str | os.PathLike[str], part: Callable[[Entry], Loaded]) -> Loaded:
-    """A part of the document in a file, or one sentence on why it cannot be read."""
+    """Read a file and apply `part` to its document; raise ValueError if it cannot be read."""
     try:
         return part(Entry(read_document(path)))
     except UnreadableError as error:
@@ -99,13 +99,13 @@ def _summary_from_json(document: Entry) -> Summary | None:
 
 
 def _check_model_format(document: Entry) -> None:
-    """Raise unless this is a model that we can read."""
+    """Raise unless this is a model file of a known version."""
     if not document.is_object or document.value.get("format") != FORMAT:
-        raise UnreadableError("it is no model saved by coterie")
+        raise UnreadableError("it is not a model saved by coterie")
     version = document["version"].whole(1, 2**31)
     if version > VERSION:
         raise UnreadableError(
-            f"it was made by a newer coterie (format {version}, this one reads {VERSION}): "
+            f"it was saved by a newer coterie (format {version}, this one reads {VERSION}): "
             "pip install --upgrade coterie"
         )
 

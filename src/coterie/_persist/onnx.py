@@ -1,4 +1,4 @@
-"""A fitted reducer as a graph of ONNX, for machines without Python."""
+"""Convert a fitted reducer to ONNX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coterie._core.values import IntArray
 from coterie._model_selection.tuning import REDUCERS
 from coterie.estimators._aggregates import LinearAggregates
 
-# Functions of numpy that ONNX has, to the last digits.
+# NumPy functions that ONNX has too, with the same results up to rounding.
 ONNX_OPERATORS = {
     np.absolute: "Abs",
     np.cos: "Cos",
@@ -28,26 +28,26 @@ ONNX_OPERATORS = {
     np.sqrt: "Sqrt",
     np.tanh: "Tanh",
 }
-# All that is used here has been the same since this one.
+# The operators used here have not changed since this opset.
 MIN_OPSET = 18
 
 
 def to_onnx(model: Any) -> Any:
-    """A fitted reducer, or a pipeline with one, as a model of ONNX.
+    """Convert a fitted reducer, or a pipeline with one, to an ONNX model.
 
-    It takes a table ``X`` of float32 and gives what ``transform`` or ``predict`` gives, but for
-    rounding. Inside, numbers have double precision. Needs ``pip install "coterie[onnx]"``.
+    The model takes a float32 table ``X`` and returns what ``transform`` or ``predict`` returns, up
+    to rounding. It computes in double precision. Needs ``pip install "coterie[onnx]"``.
 
     Parameters
     ----------
     model : reducer or Pipeline
-        Fitted. Functions given as `inputs` or `aggregation` must be ones that ONNX has, such as
-        ``np.square``; the other steps of a pipeline ones that skl2onnx knows.
+        Fitted. Functions given as `inputs` or `aggregation` must have an ONNX operator, such as
+        ``np.square``; the other steps of a pipeline must be supported by skl2onnx.
 
     Returns
     -------
     onnx.ModelProto
-        To be written by its ``SerializeToString``.
+        Write it with its ``SerializeToString``.
 
     Examples
     --------
@@ -72,19 +72,19 @@ def to_onnx(model: Any) -> Any:
 
 
 def _set_output_shape(operator: Any) -> None:
-    """Tell skl2onnx what comes out: as many columns as groups, of the type that comes in."""
+    """Set the output for skl2onnx: one column per group, of the type of the input."""
     kind = type(operator.inputs[0].type)
     operator.outputs[0].type = kind([None, operator.raw_operator.n_groups_])
 
 
 def _convert_reducer(scope: Any, operator: Any, container: Any) -> None:
-    """Add the nodes of one reducer to a graph."""
+    """Add the nodes of a reducer to the graph."""
     from onnx import TensorProto
 
     if container.target_opset < MIN_OPSET:
         raise ValueError(f"Reducers need opset {MIN_OPSET}, got {container.target_opset}.")
     graph, reducer = OnnxGraph(scope, container), operator.raw_operator
-    # Other steps of a pipeline may hand on doubles.
+    # Other steps of a pipeline may pass doubles.
     is_double = type(operator.inputs[0].type).__name__ == "DoubleTensorType"
     to = TensorProto.DOUBLE if is_double else TensorProto.FLOAT
     columns = graph.node("Cast", operator.inputs[0].full_name, to=TensorProto.DOUBLE)
@@ -98,13 +98,13 @@ def _convert_reducer(scope: Any, operator: Any, container: Any) -> None:
 
 @dataclass(frozen=True)
 class OnnxGraph:
-    """A graph under construction: every node gives one table, by its name."""
+    """An ONNX graph under construction; every node has one output, given by name."""
 
     scope: Any
     container: Any
 
     def node(self, kind: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
-        """Add a node, and say what its result is called."""
+        """Add a node, and return the name of its output."""
         result = output or self.scope.get_unique_variable_name(kind.lower())
         name = self.scope.get_unique_operator_name(kind)
         version = self.container.target_opset
@@ -114,7 +114,7 @@ class OnnxGraph:
         return result
 
     def sort_rows(self, columns: str, size: int) -> str:
-        """Columns, of which there are so many, sorted within each row."""
+        """Add a node that sorts the values of each row, of `size` columns."""
         result = self.scope.get_unique_variable_name("sorted")
         indices = self.scope.get_unique_variable_name("places")
         self.container.add_node(
@@ -130,7 +130,7 @@ class OnnxGraph:
         return str(result)
 
     def constant(self, values: Any) -> str:
-        """Add numbers that do not change: doubles, or whole numbers for places."""
+        """Add a constant: doubles, or integers for indices."""
         from onnx.helper import np_dtype_to_tensor_dtype
 
         array = np.asarray(values)
@@ -142,7 +142,7 @@ class OnnxGraph:
 
 
 def _add_inputs(graph: OnnxGraph, columns: str, inputs: Any) -> str:
-    """What is grouped."""
+    """Apply the function `inputs` to the columns."""
     if inputs is None:
         return columns
     if inputs is np.square:
@@ -150,17 +150,19 @@ def _add_inputs(graph: OnnxGraph, columns: str, inputs: Any) -> str:
     known = [operator for function, operator in ONNX_OPERATORS.items() if inputs is function]
     if not known:
         raise ValueError(
-            f"inputs={inputs!r} has no form in ONNX: do it before the reducer, as a step of a "
-            "Pipeline that skl2onnx knows."
+            f"inputs={inputs!r} has no ONNX operator: apply it before the reducer, in a Pipeline "
+            "step that skl2onnx supports."
         )
     return graph.node(known[0], columns)
 
 
 def _add_aggregates(graph: OnnxGraph, columns: str, reducer: Any) -> str:
-    """The aggregates of all groups, side by side."""
+    """Add the aggregates of all groups, one column each."""
     aggregates, aggregation = reducer._aggregates, reducer._aggregation
     if aggregates.means is not None:
-        raise ValueError("missing='pairwise' has no form in ONNX: fill gaps before the reducer.")
+        raise ValueError(
+            "missing='pairwise' is not supported in ONNX: fill in missing values first."
+        )
     if isinstance(aggregates, LinearAggregates):
         if aggregates.centre.any():
             columns = graph.node("Sub", columns, graph.constant(aggregates.centre))
@@ -177,7 +179,7 @@ def _add_nonlinear_aggregates(
         sums = graph.node("MatMul", squares, graph.constant(members))
         return sums if isinstance(aggregation, SumOfSquares) else graph.node("Sqrt", sums)
     if not isinstance(aggregation, Extreme | Median):
-        raise ValueError(f"aggregation '{aggregation.name}' has no form in ONNX.")
+        raise ValueError(f"aggregation '{aggregation.name}' is not supported in ONNX.")
     aggregates = []
     for group in groups:
         members = graph.node("Gather", columns, graph.constant(group), axis=1)

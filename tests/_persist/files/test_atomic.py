@@ -139,7 +139,7 @@ def test_files_that_were_not_there_are_not_there_after_a_failure(tmp_path, monke
 def test_a_target_that_is_no_plain_file_leaves_the_others_old(old):
     (old / "c").unlink()
     (old / "c").mkdir()
-    with pytest.raises(ValueError, match="c is no plain file"):
+    with pytest.raises(ValueError, match="c is not a regular file"):
         write_set(old)
     (old / "c").rmdir()
     assert contents(old) == {"a": "old a", "b": "old b"}

@@ -1,4 +1,4 @@
-"""Plain values as a file that is whole or not there, numbers exact; and back, with suspicion."""
+"""Values as JSON files, written atomically with exact numbers and validated when loaded."""
 
 from coterie._persist.files._arrays import (
     array_in,

@@ -1,7 +1,7 @@
-"""Arrays as lists of numbers or texts, each of which comes back as it was.
+"""NumPy arrays to JSON and back, without loss.
 
-A float is written with as many digits as tell it from its neighbours, so that reading gives the
-same bits. JSON has no NaN and no infinity: these are words.
+Floats are written with as many digits as needed to load the same bits. JSON has no NaN and no
+infinity: these become strings.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from coterie._persist.files._entry import Entry
 NONFINITE_WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 FLOAT_DTYPES = ("float16", "float32", "float64")
 INT_DTYPES = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
-# Dates and durations, by their number of units; the smallest number is none at all.
+# Dates and durations are stored as integers; the smallest integer is NaT.
 TIME_DTYPE = re.compile(r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns)\]")
 DTYPES_TEXT = "a type of numbers, 'bool', 'str', 'bytes' or a type of times"
 
 
 def plain_numbers(values: Any) -> Any:
-    """Floats as numbers, and as words where they are not finite; a list of those in an array.
+    """A float or an array as JSON numbers, with strings for NaN and infinity.
 
     Examples
     --------
@@ -47,12 +47,12 @@ def _number_or_word(number: float) -> float | str:
 
 
 def number_in(entry: Entry) -> float:
-    """A number, finite or not."""
+    """A number, possibly NaN or infinity."""
     return NONFINITE_WORDS[entry.value] if entry.value in [*NONFINITE_WORDS] else entry.number()
 
 
 def plain_array(array: NDArray[Any]) -> dict[str, Any] | None:
-    """An array of numbers, texts or times as an object; None where it is of another kind."""
+    """An array of numbers, strings or times as a JSON object; None for other types."""
     kind, name = array.dtype.kind, array.dtype.name
     if array.ndim > 2 or (array.size == 0 and array.ndim != 1):
         return None
@@ -61,7 +61,7 @@ def plain_array(array: NDArray[Any]) -> dict[str, Any] | None:
     elif name in INT_DTYPES or kind == "b":
         values = array.ravel().tolist()
     elif kind in "UT":
-        # Its width is that of the longest: numpy cannot tell it from a wider one.
+        # NumPy sets the width to the longest string.
         name, values = "str", [str(value) for value in array.ravel().tolist()]
     elif kind == "S":
         name, values = "bytes", [value.decode("latin-1") for value in array.ravel().tolist()]
@@ -73,7 +73,7 @@ def plain_array(array: NDArray[Any]) -> dict[str, Any] | None:
 
 
 def array_in(entry: Entry) -> NDArray[Any]:
-    """The array in an object, never larger than what stands in the file."""
+    """The array in a JSON object, never larger than the values in the file."""
     name, values = entry["dtype"].text(), entry["values"]
     n_values = len(values.values())
     sizes = [size.whole(0, n_values) for size in entry["shape"].items()]
@@ -102,7 +102,7 @@ def _load_flat(name: str, values: Entry, entry: Entry) -> NDArray[Any]:
 
 
 def _load_texts(values: Entry) -> list[str]:
-    """Texts that may share an array: together they take no more than a few times their length."""
+    """Strings of similar length: as an array they take a few times their total length at most."""
     texts = values.texts()
     longest = max(map(len, texts), default=0)
     if longest * len(texts) > max(2**20, 8 * sum(map(len, texts))):
@@ -119,7 +119,7 @@ def _load_bytes(values: Entry) -> NDArray[Any]:
 
 
 def floats_in(entry: Entry, dtype: str = "float64", length: int | None = None) -> FloatArray:
-    """Numbers, finite or not, that a type of floats has exactly."""
+    """An array of numbers, possibly NaN or infinity, that the dtype represents exactly."""
     values, n_words = entry.values(length), 0
     if str in {*map(type, values)}:
         n_words = sum(isinstance(value, str) for value in values)
@@ -133,7 +133,7 @@ def floats_in(entry: Entry, dtype: str = "float64", length: int | None = None) -
         exact = np.array(values, dtype=np.float64)
     except OverflowError:
         raise entry.wrong("a list of numbers") from None
-    # A number such as 1e999 is JSON, and no float.
+    # A number such as 1e999 is valid JSON, but not a float.
     if np.count_nonzero(~np.isfinite(exact)) != n_words:
         raise entry.wrong("a list of numbers that floats have")
     with np.errstate(over="ignore"):

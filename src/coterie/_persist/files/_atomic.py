@@ -1,4 +1,4 @@
-"""Files that are the old ones or the new ones, whatever happens on the way."""
+"""Atomic writes: a file is either the old one or the new one, whatever happens."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from typing import BinaryIO
 
 # A disk or a quota is full, or the file is too large.
 DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# Something that opens a path for bytes to be written, such as `whole_file`.
+# Opens a path for writing bytes, such as `whole_file`.
 Opener = Callable[[str | os.PathLike[str]], AbstractContextManager[BinaryIO]]
 
 
 class PartlyWrittenError(OSError):
-    """Some files of a set are new, and the others could not get their names."""
+    """Some files of a set were replaced, and others could not be renamed."""
 
 
 def write_whole(path: str | os.PathLike[str], text: str, opener: Opener | None = None) -> None:
-    """Write a file beside, and rename it once all of it is on the disk.
+    """Write text to a file atomically: to a temporary file, which is then renamed.
 
     A full disk or a kill leaves the old file as it was. Links are followed, and the permissions of
-    an old file are kept. One of `whole_files` as `opener` renames it together with others.
+    an old file are kept. With an `opener` of `whole_files`, several files are renamed together.
     """
     with (opener or whole_file)(path) as file:
         file.write(text.encode("ascii"))
@@ -34,9 +34,9 @@ def write_whole(path: str | os.PathLike[str], text: str, opener: Opener | None =
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write bytes to, which takes its name once the block has ended well.
+    """Open a file for writing bytes; it replaces the old file when the block ends.
 
-    It keeps the promises of `write_whole`; an exception in the block leaves nothing behind.
+    Atomic as `write_whole`; an exception in the block leaves the old file as it was.
     """
     with whole_files() as opener, opener(path) as file:
         yield file
@@ -44,20 +44,20 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def whole_files() -> Iterator[Opener]:
-    """Files to write bytes to, which take their names together once the block has ended well.
+    """Open several files for writing; they replace the old files together when the block ends.
 
-    All are written beside before the first is renamed, so that a full disk, an exception in the
-    block or Ctrl-C leaves all old files as they were, and nothing else.
+    All temporary files are written before the first is renamed, so that a full disk, an exception
+    in the block or Ctrl-C leaves all old files as they were.
 
     Yields
     ------
     callable
-        As `whole_file`, but that the file has its name only after this block.
+        As `whole_file`, except that the file is renamed only after this block.
 
     Raises
     ------
     PartlyWrittenError
-        Where some files could be renamed, and then one could not, with the names of both.
+        If some files were renamed and another could not be; the message names both.
 
     Examples
     --------
@@ -94,14 +94,14 @@ def whole_files() -> Iterator[Opener]:
 
 @dataclass(frozen=True)
 class _TemporaryFile:
-    """A file beside the one that it will be.
+    """A temporary file in the folder of its target.
 
     Parameters
     ----------
     path : str
-        The file that it will be, as somebody calls it.
+        The target, as the user named it.
     target : Path
-        The same without links.
+        The target with links resolved.
     temporary : Path
     """
 
@@ -113,16 +113,16 @@ class _TemporaryFile:
     def of(cls, path: str | os.PathLike[str]) -> _TemporaryFile:
         target = Path(path).resolve()
         if target.exists() and not target.is_file():
-            raise ValueError(f"{path} is no plain file: name one to write to.")
+            raise ValueError(f"{path} is not a regular file: name a file to write to.")
         if not target.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(Path(path).parent))
-        # Not under the name of the target, which may be as long as a name can be.
+        # Not derived from the name of the target, which may have the maximal length.
         temporary = target.with_name(f".coterie-{secrets.token_hex(8)}.part")
         return cls(os.fspath(path), target, temporary)
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """To write to, until it is on the disk with the permissions of the old file."""
+        """Open for writing; on exit sync it to disk, with the permissions of the old file."""
         with self._errors_by_path():
             with self.temporary.open("xb") as file:
                 yield file
@@ -132,13 +132,13 @@ class _TemporaryFile:
                 shutil.copymode(self.target, self.temporary)
 
     def rename(self) -> None:
-        """Give it its name."""
+        """Rename it to its target."""
         with self._errors_by_path():
             self.temporary.replace(self.target)
 
     @contextmanager
     def _errors_by_path(self) -> Iterator[None]:
-        """Errors speak of the file that somebody named, and not of the one beside."""
+        """Make errors name the target instead of the temporary file."""
         try:
             yield
         except OSError as error:
@@ -149,7 +149,7 @@ class _TemporaryFile:
 
 
 def _rename_all(written: list[_TemporaryFile]) -> None:
-    """Rename all; Ctrl-C on the way is heard once all are renamed."""
+    """Rename all files; Ctrl-C takes effect once all are renamed."""
     new: list[_TemporaryFile] = []
     try:
         for one in written:
@@ -160,7 +160,7 @@ def _rename_all(written: list[_TemporaryFile]) -> None:
             raise
         raise _partly_written_error(new, written[len(new) :], error) from error
     except KeyboardInterrupt:
-        # A set of which some are new is worse than a stop that comes a moment late.
+        # A partly replaced set is worse than a late interrupt.
         for one in written:
             if one.temporary.exists():
                 one.rename()
@@ -172,7 +172,7 @@ def _rename_all(written: list[_TemporaryFile]) -> None:
 def _partly_written_error(
     new: list[_TemporaryFile], old: list[_TemporaryFile], error: OSError
 ) -> PartlyWrittenError:
-    """One sentence on which files are new and which are not."""
+    """The error that names the new and the old files."""
     reason = (error.strerror or str(error)).lower()
     return PartlyWrittenError(
         f"{files_are([one.path for one in new])} new, {files_are([one.path for one in old])} as "
@@ -181,7 +181,7 @@ def _partly_written_error(
 
 
 def files_are(paths: Iterable[str | os.PathLike[str]]) -> str:
-    """The beginning of a sentence about some files.
+    """The beginning of a sentence: the names of files and "is" or "are".
 
     Examples
     --------
@@ -193,10 +193,10 @@ def files_are(paths: Iterable[str | os.PathLike[str]]) -> str:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make new names last, where a folder can be opened and the system knows how."""
+    """Sync the folder to disk, so that the renames last, where the system supports it."""
     if os.name != "posix":
         return
-    # The files are new, whatever happens here: an error would say that they are not.
+    # The files are already replaced: an error would wrongly say that they are not.
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

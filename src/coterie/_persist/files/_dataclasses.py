@@ -1,4 +1,4 @@
-"""Frozen values as plain objects, and back, by what their fields are said to be."""
+"""Dataclasses to JSON and back, by the types of their fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Record = TypeVar("Record")
 
 
 def plain_record(value: Any) -> Any:
-    """A dataclass of numbers, texts, lists and other dataclasses, as JSON has it.
+    """A dataclass of numbers, strings, lists and other dataclasses as JSON.
 
     Examples
     --------
@@ -37,11 +37,11 @@ def plain_record(value: Any) -> Any:
 
 
 def record_in(entry: Entry, kind: type[Record]) -> Record:
-    """The dataclass of this kind that stands in a document.
+    """Load a dataclass of this type from an entry.
 
-    Fields are int, float, str, bool, another dataclass, a list or a dict of those, or None. One
-    that has a default may be missing, so that old files can be read. What a kind refuses by a
-    ValueError of its own is unreadable here.
+    Fields are int, float, str, bool, another dataclass, a list or a dict of those, or None. A field
+    with a default may be missing, so that old files can be read. A ValueError of the dataclass
+    becomes an UnreadableError.
     """
     try:
         return _load_field(entry, kind)
@@ -68,7 +68,7 @@ def _load_field(entry: Entry, hint: Any) -> Any:
 
 
 def _is_missing_with_default(kind: Any, name: str, entry: Entry) -> bool:
-    """Whether a field is missing that has a default, as files have it that are older than it."""
+    """Whether a field is missing and has a default, as in files from before the field existed."""
     return entry.get(name) is None and name in _names_with_default(kind)
 
 
@@ -83,7 +83,7 @@ def _field_types(kind: Any) -> dict[str, Any]:
 
 
 def _load_list(entry: Entry, hint: Any) -> list[Any]:
-    """A list; those of numbers and texts all at once."""
+    """A list; lists of numbers and strings are checked at once."""
     if hint in LIST_LOADERS:
         return LIST_LOADERS[hint](entry)
     return [_load_field(one, hint) for one in entry.items()]

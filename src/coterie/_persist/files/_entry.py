@@ -1,4 +1,4 @@
-"""What stands somewhere in a document, to be asked what kind of thing it is."""
+"""A value in a JSON document, with checks of its type."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ TYPE_NAMES = {
     float: "a number",
     type(None): "null",
 }
-# Enough of a text to recognise it by.
+# Longer texts are cut in messages.
 MAX_QUOTED_LENGTH = 40
 
 
 class UnreadableError(ValueError):
-    """Why a file cannot be read, to be said together with its name."""
+    """A file cannot be read; the caller adds its name to the reason."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A value in a document, and where it stands.
+    """A value in a JSON document, and its path there.
 
-    Every question gives what it asks for, or raises UnreadableError with the place and the reason.
+    Every method returns a value of its type, or raises UnreadableError with the path.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Entry:
     place: str = ""
 
     def wrong(self, expected: str) -> UnreadableError:
-        """The error that says what was expected here, and what came."""
+        """The error for a value of the wrong type: what was expected, and what came."""
         came = TYPE_NAMES[type(self.value)]
         if isinstance(self.value, str):
             came = repr(self.value[:MAX_QUOTED_LENGTH]) + "..." * (
@@ -55,22 +55,22 @@ class Entry:
 
     @property
     def spoken_of(self) -> str:
-        """The place, for a sentence."""
+        """The path of the value, for messages."""
         return f"'{self.place}'" if self.place else "it"
 
     @property
     def is_null(self) -> bool:
-        """Whether there is nothing here."""
+        """Whether the value is null."""
         return self.value is None
 
     @property
     def is_object(self) -> bool:
-        """Whether this has keys."""
+        """Whether the value is an object."""
         return isinstance(self.value, dict)
 
     @property
     def is_list(self) -> bool:
-        """Whether this has items."""
+        """Whether the value is a list."""
         return isinstance(self.value, list)
 
     def __getitem__(self, key: str) -> Entry:
@@ -80,7 +80,7 @@ class Entry:
         return found
 
     def get(self, key: str) -> Entry | None:
-        """What stands under a key, or None where there is no such key."""
+        """The value of a key, or None if there is no such key."""
         if not isinstance(self.value, dict):
             raise self.wrong("an object")
         return Entry(self.value[key], self._below(key)) if key in self.value else None
@@ -90,21 +90,21 @@ class Entry:
         return f"{self.place}.{shown}" if self.place else shown
 
     def names(self, known: Iterable[str] | None = None) -> list[str]:
-        """The keys, which are all known, where some are."""
+        """The keys of the object; raise if one is not among `known`."""
         if not isinstance(self.value, dict):
             raise self.wrong("an object")
         unknown = [] if known is None else sorted({*self.value} - {*known})
         if unknown:
-            raise UnreadableError(f"{self._below(unknown[0])!r} is no key that is known")
+            raise UnreadableError(f"{self._below(unknown[0])!r} is not a known key")
         return list(self.value)
 
     def items(self, length: int | None = None) -> Iterator[Entry]:
-        """What stands in a list of this length, one after the other."""
+        """The items of a list of this length."""
         values = self.values(length)
         return (Entry(value, f"{self.place}[{place}]") for place, value in enumerate(values))
 
     def values(self, length: int | None = None) -> list[Any]:
-        """A list of this length, as it is."""
+        """The values of a list of this length."""
         if not isinstance(self.value, list):
             raise self.wrong("a list")
         if length is not None and len(self.value) != length:
@@ -114,25 +114,25 @@ class Entry:
         return self.value
 
     def text(self) -> str:
-        """A text."""
+        """A string."""
         if not isinstance(self.value, str):
             raise self.wrong("text")
         return self.value
 
     def word(self, words: Sequence[str]) -> str:
-        """One of some words."""
+        """One of these strings."""
         if not isinstance(self.value, str) or self.value not in words:
             raise self.wrong(f"one of {', '.join(map(repr, words))}")
         return self.value
 
     def truth(self) -> bool:
-        """True or false."""
+        """A boolean."""
         if not isinstance(self.value, bool):
             raise self.wrong("true or false")
         return self.value
 
     def whole(self, least: int, most: int) -> int:
-        """A whole number within bounds, both included."""
+        """An integer within bounds, both included."""
         if type(self.value) is not int or not least <= self.value <= most:
             raise self.wrong(f"a whole number from {least} to {most}")
         return self.value
@@ -146,13 +146,13 @@ class Entry:
         return self.value
 
     def texts(self, length: int | None = None) -> list[str]:
-        """A list of texts."""
+        """A list of strings."""
         if not {*map(type, self.values(length))} <= {str}:
             raise self.wrong("a list of texts")
         return self.values()
 
     def truths(self, length: int | None = None) -> list[bool]:
-        """A list of true and false."""
+        """A list of booleans."""
         if not {*map(type, self.values(length))} <= {bool}:
             raise self.wrong("a list of true and false")
         return self.values()
@@ -160,7 +160,7 @@ class Entry:
     def whole_numbers(
         self, length: int | None = None, *, least: int = 0, most: int = 2**31 - 1
     ) -> list[int]:
-        """A list of whole numbers within bounds, both included."""
+        """A list of integers within bounds, both included."""
         values = self.values(length)
         fits = {*map(type, values)} <= {int}
         if not fits or (values and not least <= min(values) <= max(values) <= most):

@@ -1,4 +1,4 @@
-"""Strict JSON: no NaN, no key twice, no numbers that the floats do not have."""
+"""Strict JSON: no NaN and no duplicate keys."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from coterie._persist.files._entry import UnreadableError
 
-# Objects down to here have a line for each key, for people who look inside.
+# Objects up to this depth have one line per key, so that people can read the file.
 INDENTED_LEVELS = 3
 
 
 def text_of(document: Any, level: int = 0) -> str:
-    """A document as text, in ASCII; equal documents give equal text.
+    """A document as JSON text in ASCII; equal documents give equal text.
 
     Examples
     --------
@@ -34,12 +34,12 @@ def text_of(document: Any, level: int = 0) -> str:
 
 
 def read_document(path: Any) -> Any:
-    """The document in a file, or the reason why there is none."""
+    """The JSON document in a file; raise UnreadableError if there is none."""
     return document_in(Path(path).read_bytes())
 
 
 def document_in(content: bytes) -> Any:
-    """The document in some bytes, or the reason why there is none."""
+    """The JSON document in bytes; raise UnreadableError if there is none."""
     try:
         return json.loads(
             content.decode("utf-8"),
@@ -47,24 +47,24 @@ def document_in(content: bytes) -> Any:
             object_pairs_hook=_refuse_duplicate_keys,
         )
     except UnicodeDecodeError:
-        raise UnreadableError("it is no text in UTF-8") from None
+        raise UnreadableError("it is not text in UTF-8") from None
     except json.JSONDecodeError as error:
-        raise UnreadableError(f"it is no JSON, or not all of it: {error}") from None
+        raise UnreadableError(f"it is not JSON, or truncated: {error}") from None
     except RecursionError:
         raise UnreadableError("its lists are nested too deeply") from None
     except UnreadableError:
         raise
     except ValueError:
-        # Of whole numbers, Python reads so many digits and no more.
+        # Python limits the number of digits of an integer.
         raise UnreadableError("it has a number with too many digits") from None
 
 
 def _refuse_constant(word: str) -> Any:
-    raise UnreadableError(f"it has {word}, which is no JSON")
+    raise UnreadableError(f"it has {word}, which is not JSON")
 
 
 def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) < len(pairs):
-        raise UnreadableError("it has a key twice in one place")
+        raise UnreadableError("it has a duplicate key")
     return document

@@ -1,4 +1,4 @@
-"""Plain values as JSON: what JSON lacks is an object that says what it is."""
+"""Python values to JSON and back. Types that JSON lacks become objects with a type tag."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from coterie._persist.files._arrays import array_in, number_in, plain_array, pla
 from coterie._persist.files._entry import Entry
 
 TAGS = ("number", "tuple", "set", "range", "array", "scalar", "objects")
-# Numbers of rows and columns are less than this.
+# Bounds of a range are below this.
 MAX_RANGE_BOUND = 2**62
 
 
 class NotPlainError(TypeError):
-    """The kind of a value that JSON cannot hold, to be said together with where it is."""
+    """The type of a value that JSON cannot hold; the caller adds where it is."""
 
 
 def _refuse(value: Any) -> Any:
@@ -25,7 +25,7 @@ def _refuse(value: Any) -> Any:
 
 
 def plain_value(value: Any, other: Callable[[Any], Any] = _refuse) -> Any:
-    """A value as JSON has it; those that it has not, and that we do not know, as `other` says.
+    """A value as JSON; values of unknown types are passed to `other`.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def _array_to_json(array: Any, other: Callable[[Any], Any]) -> dict[str, Any]:
 
 
 def value_in(entry: Entry, others: Mapping[str, Callable[[Entry], Any]] | None = None) -> Any:
-    """The value that stands in a document, by its kind where it has one."""
+    """The value of an entry, by its type tag if it has one."""
     if entry.is_list:
         return [value_in(one, others) for one in entry.items()]
     if isinstance(entry.value, float):
