@@ -44,9 +44,9 @@ DAY = datetime.date(2024, 1, 31)
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        (["1", None, "Paris"], "is text (row 3: 'Paris'): drop it with --drop 'my x', or make"),
+        (["1", None, "Paris"], "is text (row 3: 'Paris'): drop it with --drop 'my x', or convert"),
         (["1", "2", None], "is text (row 1: '1')"),
-        (["1,234", "5", "2,000.5"], "remove what stands between its thousands"),
+        (["1,234", "5", "2,000.5"], "remove its thousands separators"),
         ([None, DAY, DAY], "is dates or times (row 2: '2024-01-31')"),
         ([[1], [2], None], "is lists"),
         ([b"1", b"2", None], "is neither numbers nor text"),
@@ -66,7 +66,9 @@ def test_what_is_no_number_is_said_with_its_row(values, words):
 
 def test_a_category_is_text_and_a_target_is_not_dropped():
     frame = pl.DataFrame({"y": pl.Series(["a", "b"], dtype=pl.Categorical)})
-    with pytest.raises(TableError, match=r"^Target 'y' is text \(row 1: 'a'\): make numbers of it"):
+    with pytest.raises(
+        TableError, match=r"^Target 'y' is text \(row 1: 'a'\): convert it to numbers"
+    ):
         columns_to_floats(frame, ["y"], what="target")
 
 
@@ -74,9 +76,7 @@ def test_several_columns_of_text_are_named_together():
     frame = pl.DataFrame({f"c{j}": ["x"] for j in range(1000)})
     with pytest.raises(TableError) as caught:
         columns_to_floats(frame, frame.columns, what="feature")
-    assert "'c0' is text (row 1: 'x'), and so it is with 'c1', 'c2', 'c3', ...:" in str(
-        caught.value
-    )
+    assert "'c0' is text (row 1: 'x'), and so are 'c1', 'c2', 'c3', ...:" in str(caught.value)
 
 
 def test_a_column_that_is_not_there():

@@ -133,12 +133,12 @@ ONE = pl.DataFrame({"a": [1]})
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("table", "does not end in the name of a format"),
-        ("table.csv.gz", "does not end in the name of a format"),
-        ("table.xls", "does not end in the name of a format"),
+        ("table", "has no suffix of a known output format"),
+        ("table.csv.gz", "has no suffix of a known output format"),
+        ("table.xls", "has no suffix of a known output format"),
         ("nowhere/table.csv", "There is no folder"),
         ("file.csv/table.csv", "There is no folder"),
-        ("folder.csv", "is no plain file"),
+        ("folder.csv", "is not a regular file"),
         ("x" * 300 + ".csv", "cannot be written"),
         ("a\0b.csv", "cannot be written"),
     ],
@@ -153,7 +153,7 @@ def test_paths_that_cannot_be_written(name, words, tmp_path):
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_of_another(tmp_path):
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    assert "may not be written" in refusal(ONE, tmp_path / "table.csv")
+    assert "cannot be written" in refusal(ONE, tmp_path / "table.csv")
 
 
 def test_a_folder_that_may_not_be_written(tmp_path, monkeypatch):
@@ -161,7 +161,7 @@ def test_a_folder_that_may_not_be_written(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("pathlib.Path.open", refuse)
-    assert "may not be written" in refusal(ONE, tmp_path / "table.csv")
+    assert "cannot be written" in refusal(ONE, tmp_path / "table.csv")
 
 
 def test_what_a_format_does_not_have(tmp_path):
@@ -170,8 +170,10 @@ def test_what_a_format_does_not_have(tmp_path):
         assert "infinite" in refusal(endless, tmp_path / name)
     lists = pl.DataFrame({"a": [[1]]})
     assert "cannot be written" in refusal(lists, tmp_path / "t.csv")
-    assert "no cells" in refusal(lists, tmp_path / "t.xlsx")
-    assert "letters in a cell" in refusal(pl.DataFrame({"a": ["x" * 40_000]}), tmp_path / "t.xlsx")
+    assert "cannot hold column" in refusal(lists, tmp_path / "t.xlsx")
+    assert "characters in a cell" in refusal(
+        pl.DataFrame({"a": ["x" * 40_000]}), tmp_path / "t.xlsx"
+    )
     assert "no columns" in refusal(pl.DataFrame(), tmp_path / "t.csv")
     many = pl.DataFrame({"a": pl.repeat(1, 1_048_576, eager=True)})
     assert "1,048,576 rows" in refusal(many, tmp_path / "t.xlsx")
@@ -207,7 +209,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
     ended = run(code, capture_output=True, text=True, check=True)
     sentences = ended.stdout.splitlines()
     assert len(sentences) == len(paths)
-    assert all(sentence.startswith("There is no room for") for sentence in sentences)
+    assert all(sentence.startswith("There is no space for") for sentence in sentences)
     assert not ended.stderr
     for path in paths:
         assert read_table(path).rows() == [(1,)]
@@ -227,7 +229,7 @@ def test_standard_output_may_be_full():
     with open("/dev/full", "w") as full:  # noqa: PTH123
         ended = run(code, stdout=full, stderr=subprocess.PIPE, text=True)
     assert ended.returncode == 1
-    assert ended.stderr.strip().startswith("There is no room for Standard output")
+    assert ended.stderr.strip().startswith("There is no space for Standard output")
     assert ended.stderr.count("\n") == 1
 
 

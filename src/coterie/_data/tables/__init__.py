@@ -1,4 +1,4 @@
-"""A file becomes a table of named columns, and a table a file; what is wrong is one sentence."""
+"""Read tables from files, and write them; errors are one sentence."""
 
 from coterie._data.tables._column_names import closest_name
 from coterie._data.tables._errors import TableError

@@ -1,4 +1,4 @@
-"""Parquet and Feather, with suspicion: what Arrow reads is checked before anyone uses it."""
+"""Read Parquet and Feather files, and validate what Arrow reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_parquet(content: bytes, where: str) -> polars.DataFrame:
-    """The columns of a Parquet file."""
+    """Read a Parquet file."""
     arrow, parquet = import_optional("pyarrow"), import_optional("pyarrow.parquet")
     with as_table_error(f"{where} cannot be read as Parquet", DAMAGED_ADVICE):
         table = parquet.ParquetFile(arrow.BufferReader(content)).read()
@@ -21,7 +21,7 @@ def read_parquet(content: bytes, where: str) -> polars.DataFrame:
 
 
 def read_feather(content: bytes, where: str) -> polars.DataFrame:
-    """The columns of an Arrow IPC file, with its table of contents or as a stream."""
+    """Read an Arrow IPC file, in the file or the stream format."""
     arrow, ipc = import_optional("pyarrow"), import_optional("pyarrow.ipc")
     is_file = content.startswith(b"ARROW1")
     with as_table_error(f"{where} cannot be read as Feather", DAMAGED_ADVICE):
@@ -30,11 +30,11 @@ def read_feather(content: bytes, where: str) -> polars.DataFrame:
 
 
 def _to_polars(table: Any, where: str) -> polars.DataFrame:
-    # A damaged file can have texts that end outside of it.
+    # In a damaged file, the offsets of texts may point outside of it.
     table.validate(full=True)
     names = table.column_names
     check_names(names, where)
-    # Made anew without notes on the columns, which may be no text, and at which polars panics.
+    # Without the metadata of columns, at which polars panics if it is not valid text.
     return import_optional("polars").from_arrow(
         import_optional("pyarrow").table(table.columns, names=names)
     )

@@ -1,4 +1,4 @@
-"""Names of columns: each one there, each one once; and the near one for a name that is not."""
+"""Column names: names of a header, duplicates, and the closest match of a wrong name."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from difflib import get_close_matches
 
 from coterie._data.tables._errors import TableError, quote
 
-# Of so many names, a near one is still found in no time.
+# Number of names that are compared, so that the search stays fast.
 MAX_COMPARED_NAMES = 20_000
 
 
 def closest_name(name: str, names: Collection[str]) -> str | None:
-    """The one of these names that was probably meant, or None.
+    """The name that was probably meant, or None.
 
     Examples
     --------
@@ -32,13 +32,13 @@ def closest_name(name: str, names: Collection[str]) -> str | None:
 
 
 def did_you_mean(name: str, names: Collection[str]) -> str:
-    """A question to end a sentence with, where there is a near name."""
+    """The question "Did you mean ...?", or "" if no name is close."""
     found = closest_name(name, names)
     return "" if found is None else f" Did you mean {quote(found)}?"
 
 
 def header_names(cells: Sequence[str | None]) -> list[str]:
-    """Names from a header: without the spaces around them, `unnamed_3` where the third is blank.
+    """Names of a header, stripped of spaces; a blank third name becomes `unnamed_3`.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def header_names(cells: Sequence[str | None]) -> list[str]:
 
 
 def check_names(names: Sequence[str], where: str) -> None:
-    """Raise where a name stands over several columns, with their numbers."""
+    """Raise if a name is not unique, with the numbers of its columns."""
     places: dict[str, list[int]] = {}
     for number, name in enumerate(names, 1):
         places.setdefault(name, []).append(number)

@@ -1,4 +1,4 @@
-"""CSV as a table of text: every row as long as the header, or the line that is not."""
+"""Parse CSV into columns of text; errors name the line."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from coterie._data.tables._separators import (
 if TYPE_CHECKING:
     import polars
 
-# Arrow reads so much at once, and no line may be longer.
+# Largest block that Arrow reads at once; no line may be longer.
 MAX_ARROW_BLOCK_BYTES = 2**30
 TAIL_BYTES = 2**16
-# A quote that is open for so many lines was probably not meant to be.
+# A quoted field with more lines is probably an unclosed quote.
 MAX_QUOTED_LINES = 20
-# Behind all lines: alone in its record where all quotes are closed.
+# Appended after all lines: it is a record of its own if all quotes are closed.
 END_MARK = "the end"
 
 
 @dataclass(frozen=True)
 class CsvLines:
-    """The lines of a text in UTF-8 from its header on, and how to cut them."""
+    """The lines of a CSV text in UTF-8 from the header on, and their separator."""
 
     content: bytes
     separator: str
@@ -43,10 +43,10 @@ class CsvLines:
 
 
 def parse_csv(lines: CsvLines) -> polars.DataFrame:
-    """All fields as text, with null where there is nothing between two separators.
+    """All columns as text, with null for empty fields.
 
-    Names lose the spaces around them and are `unnamed_3` where they are blank; a blank name over
-    an empty column, as a separator at the end of each line makes it, is no column.
+    Names are stripped of spaces; a blank third name becomes `unnamed_3`. An empty column with a
+    blank name, as from a separator at the end of each line, is left out.
     """
     header = _read_header(lines)
     _check_quotes(lines)
@@ -70,21 +70,21 @@ def _has_values(frame: polars.DataFrame, column: int) -> bool:
 def prepare_csv(
     content: bytes, separator: str | None, decimal: str | None, where: str, *, is_tsv: bool
 ) -> CsvLines:
-    """The lines of a text from its header on, with their separator guessed where it is not given.
+    """The lines of a text from the header on, with the separator guessed if not given.
 
-    A first line `sep=;`, as Excel writes it, is obeyed.
+    A first line `sep=;`, as Excel writes it, sets the separator.
     """
     separator = None if separator is None else checked_separator(separator)
-    said = re.match(rb"\s*sep=(.)\r?\n", content)
-    body = content[said.end() :] if said else content
-    if said:
-        separator = separator or checked_separator(said[1].decode("ascii", "replace"))
+    declared = re.match(rb"\s*sep=(.)\r?\n", content)
+    body = content[declared.end() :] if declared else content
+    if declared:
+        separator = separator or checked_separator(declared[1].decode("ascii", "replace"))
     body = body.lstrip(b"\r\n")
     n_before = content[: len(content) - len(body)].count(b"\n")
     body = _strip_blank_end(body)
     text = first_lines(body)
     if not text.strip():
-        raise TableError(f"{where} holds nothing but blank lines: there is no table in it.")
+        raise TableError(f"{where} has only blank lines: it holds no table.")
     if separator is None and is_tsv and "\t" in text.partition("\n")[0]:
         separator = "\t"
     separator = separator or guess_separator(text, decimal=decimal)
@@ -94,8 +94,8 @@ def prepare_csv(
 
 
 def _strip_blank_end(content: bytes) -> bytes:
-    """The same lines with an end to the last one, and no blank ones after it."""
-    # A look at the end is enough, unless it is blank, and saves a copy of all the rest.
+    """The content without blank lines at the end, and with one final line break."""
+    # Unless it is blank, looking at the tail is enough and avoids a copy of the content.
     end = content[-TAIL_BYTES:] if content[-TAIL_BYTES:].strip() else content
     last = end.rstrip(b" \r\n\x1a")
     spaces = re.match(b" *", end[len(last) :])
@@ -116,7 +116,7 @@ def _parse_with_arrow(lines: CsvLines, n_columns: int) -> polars.DataFrame:
         import_optional("pyarrow"),
         import_optional("polars"),
     )
-    # Names by number: those of the header may stand there twice.
+    # Numbers as names, since names of the header may be duplicates.
     names = [str(column) for column in range(n_columns)]
     with as_table_error(f"{lines.where} cannot be read as CSV", DAMAGED_ADVICE):
         table = reading.read_csv(
@@ -140,20 +140,20 @@ def _parse_with_arrow(lines: CsvLines, n_columns: int) -> polars.DataFrame:
 
 
 def _check_quotes(lines: CsvLines) -> None:
-    """Raise where a quote is opened and never closed, which Arrow would let pass."""
+    """Raise if a quote is never closed, which Arrow does not report."""
     if lines.content.count(b'"') % 2 == 0:
         return
     for line, row in _numbered_records(lines, END_MARK):
         if row != [END_MARK] and row[-1].endswith(END_MARK):
             raise TableError(
-                f"{lines.where} opens a quote in line {line} that is never closed: close it there."
+                f"{lines.where} has a quote in line {line} that is never closed: close it."
             )
 
 
 def _check_multiline_cells(lines: CsvLines, frame: polars.DataFrame) -> None:
-    """Raise where a quote out of place has made one cell of several lines.
+    """Raise if a misplaced quote has merged several lines into one cell.
 
-    Two quotes that are left open close each other, and rows between them would be lost.
+    Two unclosed quotes close each other, and the rows between them would be lost.
     """
     has_quotes = b'"' in lines.content
     if has_quotes and any(series.str.contains("[\r\n]").any() for series in frame):
@@ -164,7 +164,7 @@ def _check_multiline_cells(lines: CsvLines, frame: polars.DataFrame) -> None:
 def _numbered_records(
     lines: CsvLines, *more: str, strict: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Each record that is not blank, with the number of the line where it begins."""
+    """Each record that is not blank, with the number of its first line."""
     text = io.TextIOWrapper(io.BytesIO(lines.content), encoding="utf-8", newline="")
     reader = csv.reader(chain(text, more), delimiter=lines.separator, strict=strict)
     line = lines.n_before + 1
@@ -175,22 +175,22 @@ def _numbered_records(
             line = lines.n_before + reader.line_num + 1
     except csv.Error:
         raise TableError(
-            f"{lines.where} has a quote that is out of place or left open in line {line}: quote "
-            "whole fields, and double the quotes in them."
+            f"{lines.where} has a misplaced or unclosed quote in line {line}: quote whole fields, "
+            "and double the quotes in them."
         ) from None
 
 
 def _uneven_line_error(lines: CsvLines, n_columns: int) -> TableError | None:
-    """The first line that has more or fewer fields than the header."""
+    """The error for the first line with more or fewer fields than the header, or None."""
     for line, row in _numbered_records(lines):
         if len(row) == n_columns:
             continue
         if "".join(row).count("\n") > MAX_QUOTED_LINES:
-            advice = "is a quote left open there?"
+            advice = "is a quote not closed there?"
         elif n_columns == 1:
             advice = "pass --separator, or put quotes around that field."
         else:
-            advice = "mend that line, or pass --separator."
+            advice = "correct that line, or pass --separator."
         fields = f"{len(row)} field{'s' * (len(row) != 1)}"
         return TableError(
             f"{lines.where} has {fields} in line {line} where the header has {n_columns}: {advice}"
@@ -200,6 +200,6 @@ def _uneven_line_error(lines: CsvLines, n_columns: int) -> TableError | None:
 
 def _too_long_error(lines: CsvLines) -> TableError:
     return TableError(
-        f"{lines.where} has lines or fields too long to be read as CSV: is it CSV, with its "
+        f"{lines.where} has lines or fields that are too long for CSV: is it CSV, with all "
         "quotes closed?"
     )

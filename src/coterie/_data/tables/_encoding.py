@@ -1,4 +1,4 @@
-"""Text in any encoding becomes UTF-8, or a sentence says where it is something else."""
+"""Convert text to UTF-8; errors name the line and the byte."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-# So much is decoded at a time, only to see whether it can be.
+# Size of the chunks in which the content is checked.
 DECODE_CHUNK_BYTES = 2**24
-# Letters that no text has: what is below the space, but for those that move the cursor.
+# Control characters that text does not contain.
 CONTROL_BYTES = bytes({*range(32)} - {*b"\t\n\r\f\v\x1a\x1b"})
 
 
 def to_utf8(content: bytes, encoding: str | None, where: str) -> bytes:
-    """The same text in UTF-8, without a mark in front.
+    """The text in UTF-8, without a byte order mark.
 
     Examples
     --------
@@ -39,8 +39,8 @@ if it comes from an older program, pass --encoding latin-1.
     _check_utf8(content, where)
     if b"\0" in content:
         raise TableError(
-            f"{where} has null bytes: it is no text, or in UTF-16 without a mark; "
-            "then pass --encoding utf-16-le."
+            f"{where} has null bytes: it is not text, or it is UTF-16 without a byte order "
+            "mark; then pass --encoding utf-16-le."
         )
     return content
 
@@ -63,7 +63,7 @@ def _decode(content: bytes, encoding: str, where: str) -> str:
 def _check_utf8(content: bytes, where: str) -> None:
     decoder, start = codecs.getincrementaldecoder("utf-8")(), 0
     for start in range(0, len(content), DECODE_CHUNK_BYTES):
-        # What is left from the block before stands in front of this one.
+        # Bytes left over from the previous chunk come first.
         before = len(decoder.getstate()[0])
         try:
             decoder.decode(
@@ -76,7 +76,9 @@ def _check_utf8(content: bytes, where: str) -> None:
 
 def _not_utf8_error(content: bytes, position: int, where: str) -> TableError:
     if content[:1000].translate(None, CONTROL_BYTES) != content[:1000]:
-        return TableError(f"{where} is no text and no format we read: name a CSV or Parquet file.")
+        return TableError(
+            f"{where} is neither text nor a known format: name a CSV or Parquet file."
+        )
     line = content.count(b"\n", 0, position) + 1
     return TableError(
         f"{where} is not in UTF-8 (line {line}, byte {position + 1} is 0x{content[position]:02x}): "

@@ -1,4 +1,4 @@
-"""What went wrong, as one sentence."""
+"""Errors about tables, as one sentence."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# Enough of a text to recognise it by, and of a path, and of a reason.
+# Longer values, paths and reasons are cut in messages.
 MAX_VALUE_LENGTH, MAX_PATH_LENGTH, MAX_REASON_LENGTH = 40, 80, 80
-DAMAGED_ADVICE = "it is damaged or cut off, get it again"
+DAMAGED_ADVICE = "it is damaged or truncated, get it again"
 
 
 class TableError(ValueError):
-    """What is wrong with a table or its file, and what to do: one line for the person who asked."""
+    """What is wrong with a table or its file, and what to do, in one line."""
 
 
 def quote(text: object) -> str:
-    r"""A name or a value in quotes, on one line and not too long.
+    r"""A name or a value in quotes, on one line, cut if long.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def quote(text: object) -> str:
 
 
 def path_text(path: str | Path) -> str:
-    """A path for a sentence: its end, where it is long."""
+    """A path for messages; only its end if it is long."""
     if str(path) == "-":
         return "Standard input"
     text = str(path) if str(path).isprintable() else ascii(str(path))[1:-1]
@@ -45,9 +45,9 @@ def path_text(path: str | Path) -> str:
 
 @contextmanager
 def as_table_error(beginning: str, advice: str) -> Iterator[None]:
-    """Turn what a library raises into a TableError: the beginning, its reason, the advice.
+    """Turn an error of a library into a TableError: beginning, reason and advice.
 
-    Memory that runs out, and what people or the system do to the process, pass as they are.
+    MemoryError and interrupts pass unchanged.
     """
     try:
         yield
@@ -60,16 +60,16 @@ def as_table_error(beginning: str, advice: str) -> Iterator[None]:
 
 
 def is_file_error(error: BaseException) -> bool:
-    """Whether an error is one that a library raises over a file, and not over the process."""
-    # A length in a damaged file may ask Arrow for more memory than there is in the world; and
-    # a panic in compiled code is no Exception.
+    """Whether an error of a library is about the file, and not about the process."""
+    # A damaged file may make Arrow ask for too much memory, and a panic in compiled code is
+    # not an Exception.
     if type(error).__name__ in ("ArrowMemoryError", "PanicException"):
         return True
     return isinstance(error, Exception) and not isinstance(error, MemoryError)
 
 
 def short_reason(error: BaseException) -> str:
-    """The first line of what a library or the system says, short and on one line."""
+    """The first line of the message of an error, cut if long."""
     code = os_error_number(error)
     if code is not None:
         return os.strerror(code).lower()
@@ -81,7 +81,7 @@ def short_reason(error: BaseException) -> str:
 
 
 def os_error_number(error: BaseException) -> int | None:
-    """The system's number for an error, which some libraries only write into their text."""
+    """The errno of an error, which some libraries only write into the message."""
     if isinstance(error, OSError) and error.errno:
         return error.errno
     found = re.search(r"\(os error (\d+)\)|\[Errno (\d+)\]", str(error))

@@ -1,4 +1,4 @@
-"""Excel: one sheet of a workbook as a table, and a table as a workbook of one sheet."""
+"""Read a sheet of an Excel workbook, and write a workbook of one sheet."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ TEXT_TYPES = ("String", "Categorical", "Enum", "Time", "Duration")
 
 
 def read_excel(content: bytes, sheet: str | None, where: str) -> polars.DataFrame:
-    """The columns of a sheet, by default of the first; its first row that is not blank has names.
+    """Read a sheet, by default the first; its first row that is not blank is the header.
 
-    Numbers that are stored as text are numbers here.
+    Numbers that are stored as text become numbers.
     """
     fastexcel, pl = import_optional("fastexcel"), import_optional("polars")
     with as_table_error(f"{where} cannot be read as an Excel workbook", DAMAGED_ADVICE):
@@ -29,7 +29,9 @@ def read_excel(content: bytes, sheet: str | None, where: str) -> polars.DataFram
         name = _select_sheet(book.sheet_names, sheet, where)
         top = pl.DataFrame(book.load_sheet(name, header_row=None, n_rows=1, dtypes="string"))
         if top.is_empty():
-            raise TableError(f"{where} has nothing in sheet {quote(name)}: name another, --sheet.")
+            raise TableError(
+                f"{where} has no data in sheet {quote(name)}: name another with --sheet."
+            )
         below = _load_rows(book, name, top.width)
     names = header_names(top.row(0))
     keep = [j for j, cell in enumerate(top.row(0)) if cell or not _is_blank_column(below, j)]
@@ -41,7 +43,7 @@ def read_excel(content: bytes, sheet: str | None, where: str) -> polars.DataFram
 
 def _select_sheet(names: list[str], sheet: str | None, where: str) -> str:
     if not names:
-        raise TableError(f"{where} has no sheets: there is no table in it.")
+        raise TableError(f"{where} has no sheets: it holds no table.")
     if sheet is None or sheet in names:
         return sheet or names[0]
     question = did_you_mean(sheet, names) or f" Its first is {quote(names[0])}."
@@ -49,7 +51,7 @@ def _select_sheet(names: list[str], sheet: str | None, where: str) -> str:
 
 
 def _load_rows(book: Any, name: str, n_columns: int) -> polars.DataFrame:
-    """The rows below the header, each column of one type that fits all of its rows."""
+    """The rows below the header; each column has a type that fits all rows."""
     loaded = book.load_sheet(
         name,
         header_row=None,
@@ -65,12 +67,12 @@ def _is_blank_column(frame: polars.DataFrame, column: int) -> bool:
 
 
 def write_excel(frame: polars.DataFrame, file: BinaryIO) -> None:
-    """A workbook of one sheet. Excel itself keeps 15 digits of a number, the file 16.
+    """Write a workbook of one sheet. Excel keeps 15 digits of a number, the file 16.
 
-    A null is a cell that is not there, so that rows of nulls at the end are not there either.
+    A null is an absent cell, so that rows of nulls at the end are lost.
     """
     xlsxwriter = import_optional("xlsxwriter")
-    # In memory, so that a full disk is met by our own file and by nothing that Excel needs.
+    # In memory, so that a full disk affects only the atomic write of the file.
     content = io.BytesIO()
     with xlsxwriter.Workbook(content, {"in_memory": True}) as book:
         sheet = book.add_worksheet()
@@ -99,7 +101,7 @@ def _cell_writer(sheet: Any, kind: str) -> Any:
 
 
 def _excel_values(series: polars.Series, kind: str) -> list[Any]:
-    """The values of a column as Excel has them."""
+    """The values of a column, converted for Excel."""
     if kind == "Datetime":
         return series.dt.replace_time_zone(None).to_list()
     if kind in TEXT_TYPES:
@@ -108,7 +110,7 @@ def _excel_values(series: polars.Series, kind: str) -> list[Any]:
 
 
 def check_excel_limits(frame: polars.DataFrame) -> None:
-    """Raise where a table is more than a sheet holds."""
+    """Raise if a table does not fit into a sheet."""
     if frame.height + 1 > MAX_EXCEL_ROWS or frame.width > MAX_EXCEL_COLUMNS:
         raise TableError(
             f"Excel holds {MAX_EXCEL_ROWS:,} rows with the header and {MAX_EXCEL_COLUMNS:,} "
@@ -119,11 +121,11 @@ def check_excel_limits(frame: polars.DataFrame) -> None:
         kind = series.dtype.base_type().__name__
         if series.dtype.is_nested() or kind in ("Binary", "Object"):
             raise TableError(
-                f"Excel has no cells for column {quote(series.name)} ({kind.lower()}): drop it, or "
+                f"Excel cannot hold column {quote(series.name)} ({kind.lower()}): drop it, or "
                 "write Parquet."
             )
         if kind == "String" and (series.alias("text").str.len_chars() > MAX_EXCEL_LETTERS).any():
             raise TableError(
-                f"Excel holds {MAX_EXCEL_LETTERS:,} letters in a cell, and column "
+                f"Excel holds {MAX_EXCEL_LETTERS:,} characters in a cell, and column "
                 f"{quote(series.name)} has longer text: drop it, or write Parquet."
             )

@@ -1,4 +1,4 @@
-"""Which format a file has: by its name first, and by how it begins where that says otherwise."""
+"""Detect the format of a file, by its name and its first bytes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORMAT_BY_SUFFIX = {
     ".xlsm": "excel",
     ".xls": "excel",
 }
-# Names people use for the same thing.
+# Other names of formats.
 FORMAT_ALIASES = {
     "arrow": "feather",
     "ipc": "feather",
@@ -45,21 +45,21 @@ MAGIC_BYTES = (
     (b"PK\x03\x04", "excel"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "excel"),
 )
-# These always begin as above, so that another beginning is another format.
+# Formats that always begin with their magic bytes.
 BINARY_FORMATS = ("parquet", "feather", "excel")
 
 
 def detect_format(source: str | Path, content: bytes, format: str | None) -> str:  # noqa: A002
-    """The format of a file's content.
+    """The format of a file.
 
     Parameters
     ----------
     source : str or Path
-        Its name, or `-`.
+        The name of the file, or `-`.
     content : bytes
-        What it holds, unpacked.
+        The decompressed content.
     format : str or None
-        The format, where it is known; it is believed.
+        The format, if given; it is not checked against the content.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def detect_format(source: str | Path, content: bytes, format: str | None) -> str
         return seen
     if named in BINARY_FORMATS:
         raise TableError(
-            f"{path_text(source)} is not {FORMAT_NAMES[named]}, whatever its name says; "
+            f"{path_text(source)} is not {FORMAT_NAMES[named]}, despite its name; "
             f"if it is {FORMAT_NAMES[seen]}, pass --format {seen}."
         )
     return named
@@ -93,7 +93,7 @@ FORMAT_NAMES = {
 
 
 def checked_format(name: str) -> str:
-    """One of the formats, by any of its names."""
+    """The format for any of its names."""
     word = name.strip().lstrip(".").lower()
     if word in FORMATS or word in FORMAT_ALIASES:
         return FORMAT_ALIASES.get(word, word)
@@ -102,7 +102,7 @@ def checked_format(name: str) -> str:
 
 
 def format_by_name(source: str | Path) -> str | None:
-    """The format that a suffix stands for, or None; `.csv.gz` stands for CSV."""
+    """The format of a suffix, or None; `.csv.gz` is CSV."""
     path = PurePath(source)
     if path.suffix.lower() in COMPRESSED_SUFFIXES:
         path = path.with_suffix("")
@@ -110,11 +110,11 @@ def format_by_name(source: str | Path) -> str | None:
 
 
 def format_by_content(content: bytes) -> str:
-    """The format that a file begins like; CSV where it begins like nothing else."""
+    """The format by the first bytes of a file; CSV if no other matches."""
     for beginning, format_name in MAGIC_BYTES:
         if content.startswith(beginning):
             return format_name
-    # More than a bracket: [mm] may be the name of a column.
+    # Not a bracket alone: [mm] may be a column name.
     if re.match(rb"(\xef\xbb\xbf)?\s*\[\s*\{", content):
         return "json"
     return "jsonl" if re.match(rb'(\xef\xbb\xbf)?\s*\{\s*"', content) else "csv"

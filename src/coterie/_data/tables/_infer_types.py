@@ -1,4 +1,4 @@
-"""Columns of text become numbers, or true and false, where every one of their values is one."""
+"""Convert columns of text to numbers or booleans, if all of their values are."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from coterie._data.tables._optional_imports import import_optional
 if TYPE_CHECKING:
     import polars
 
-# In small letters. In a column of text they stay what they are: NA is Namibia, too.
+# In lower case. In a column of text they are kept: NA is also Namibia.
 NULL_WORDS = ("", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "-", "?", ".")
 
 SAMPLE_ROWS = 100
 
 
 def infer_types(frame: polars.DataFrame, *, decimal: str | None, where: str) -> polars.DataFrame:
-    """The same columns, those of text that hold only numbers as numbers.
+    """Convert columns of text that hold only numbers or booleans.
 
     Parameters
     ----------
     frame : polars.DataFrame
-        Columns of text are looked at; others stay as they are.
+        Columns that are not text stay as they are.
     decimal : {'.', ','} or None
-        None looks for decimal commas in columns that are no numbers with points, and refuses a
-        table that has both.
+        None tries decimal points and then commas for each column, and refuses a table that has
+        both.
     where : str
-        The table, for a sentence.
+        The table, for messages.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def infer_types(frame: polars.DataFrame, *, decimal: str | None, where: str) -> 
     >>> infer_types(frame, decimal=".", where="x.csv").rows()
     [(1, 'NA', True), (None, 'x', False)]
     """
-    # By number, as polars takes a name such as ^a$ for a pattern.
+    # Numbers as names, since polars reads a name such as ^a$ as a pattern.
     names = frame.columns
     numbered = frame.clone()
     numbered.columns = [str(place) for place in range(len(names))]
@@ -66,37 +66,37 @@ def _infer_numbered(
 
 
 def _parse_with_points(text: polars.Series) -> polars.Series | None:
-    """Numbers, where all values are; without a copy of the text where none needs cleaning."""
+    """The numbers, or None if a value is not a number; text is cleaned only if needed."""
     numbers = _parse_numbers(text)
     return _parse_cleaned(text, _parse_numbers) if numbers is None else numbers
 
 
 def _parse_numbers(text: polars.Series) -> polars.Series | None:
-    """Whole numbers if all are, else floats; None if one of them is no number."""
+    """Integers if all values are, else floats; None if a value is not a number."""
     pl = import_optional("polars")
     floats = _cast_all(text, pl.Float64)
     if floats is None:
         return None
     is_empty = text.null_count() == len(text)
-    # Few columns of floats begin with whole numbers, so that most are read once.
+    # Few columns of floats begin with integers, so most are parsed only once.
     may_be_whole = not is_empty and _cast_all(text.head(SAMPLE_ROWS), pl.Int64) is not None
     whole = _cast_all(text, pl.Int64) if may_be_whole else None
     return floats.fill_nan(None) if whole is None else whole
 
 
 def _cast_all(text: polars.Series, dtype: type[polars.DataType]) -> polars.Series | None:
-    """The values as another type, or None if one of them cannot be."""
+    """The values as another type, or None if one cannot be converted."""
     values = text.cast(dtype, strict=False)
     return values if values.null_count() == text.null_count() else None
 
 
 def _parse_cleaned(
-    text: polars.Series, reading: Callable[[polars.Series], polars.Series | None]
+    text: polars.Series, parse: Callable[[polars.Series], polars.Series | None]
 ) -> polars.Series | None:
-    """What a reading makes of values without spaces around them and without null words."""
+    """Apply a parser to the values, stripped of spaces and with null words as null."""
     stripped = text.str.strip_chars()
     is_word = stripped.str.to_lowercase().is_in([*NULL_WORDS]).fill_null(value=True)
-    return reading(stripped.set(is_word, None))
+    return parse(stripped.set(is_word, None))
 
 
 def _parse_with_commas(text: polars.Series) -> polars.Series | None:
@@ -127,7 +127,7 @@ def _check_one_decimal(
     commas: dict[str, polars.Series],
     where: str,
 ) -> None:
-    """Raise where some columns have decimal commas and others decimal points."""
+    """Raise if some columns have decimal commas and others decimal points."""
     if not commas:
         return
     comma = quote(names[int(next(iter(commas)))])
@@ -135,6 +135,5 @@ def _check_one_decimal(
         if frame[place].str.contains(r"\d\.|\.\d").any():
             raise TableError(
                 f"{where} has decimal commas in column {comma} and points in column "
-                f"{quote(names[int(place)])}: pass --decimal , or --decimal . to say which are "
-                "numbers."
+                f"{quote(names[int(place)])}: pass --decimal , or --decimal . to choose one."
             )

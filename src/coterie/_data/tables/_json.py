@@ -1,4 +1,4 @@
-"""JSON: a row in each line, or a list of rows."""
+"""Read JSON: one row per line, or a list of rows."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ ROWS_ADVICE = 'write it as a list of rows like [{"a": 1}, {"a": 2}], or one such
 
 
 def read_json(content: bytes, where: str) -> polars.DataFrame:
-    """The rows in a text of JSON, in lines or in a list; a key is a column.
+    """Read rows in JSON lines or in a JSON list; each key is a column.
 
-    Polars reads most of it fast; what it cannot, such as NaN, Python reads.
+    Polars reads most files fast; Python reads the others, such as those with NaN.
     """
     pl = import_optional("polars")
     is_list = content.lstrip().startswith(b"[")
     read = pl.read_json if is_list else pl.read_ndjson
     try:
-        with as_table_error(where, "no JSON"):
+        with as_table_error(where, "not JSON"):
             frame = read(io.BytesIO(content), infer_schema_length=None)
             rows = json.loads(content) if is_list else map(json.loads, content.splitlines())
             return frame.select(pl.nth(_column_order(frame.columns, rows)))
     except TableError:
         rows = _parse_list(content, where) if is_list else _parse_lines(content, where)
-    with as_table_error(f"{where} holds values that no columns can hold", ROWS_ADVICE):
+    with as_table_error(f"{where} has values that do not fit into columns", ROWS_ADVICE):
         return pl.DataFrame(rows, infer_schema_length=None, strict=False)
 
 
 def _column_order(names: list[str], rows: Iterable[dict[str, Any]]) -> list[int]:
-    """Places of the names in the order in which they first come, which polars does not keep."""
+    """Indices of the columns in the order of their first occurrence, which polars does not keep."""
     places = {name: place for place, name in enumerate(names)}
     order: dict[int, None] = {}
     for row in rows:
@@ -51,11 +51,11 @@ def _parse_list(content: bytes, where: str) -> list[dict[str, Any]]:
         rows = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise TableError(
-            f"{where} is no JSON, or not all of it ({short_reason(error)}): "
-            "mend it, or get it again."
+            f"{where} is not JSON, or truncated ({short_reason(error)}): "
+            "correct it, or get it again."
         ) from None
     if not all(isinstance(row, dict) for row in rows):
-        raise TableError(f"{where} is JSON, but no table: {ROWS_ADVICE}.")
+        raise TableError(f"{where} is JSON, but not a table: {ROWS_ADVICE}.")
     return rows
 
 
@@ -69,8 +69,8 @@ def _parse_line(line: bytes, number: int, where: str) -> dict[str, Any]:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise TableError(
-            f"{where} has no JSON in line {number} ({short_reason(error)}): mend that line."
+            f"{where} has invalid JSON in line {number} ({short_reason(error)}): correct that line."
         ) from None
     if not isinstance(row, dict):
-        raise TableError(f"{where} has no row in line {number}: {ROWS_ADVICE}.")
+        raise TableError(f"{where} has no JSON object in line {number}: {ROWS_ADVICE}.")
     return row

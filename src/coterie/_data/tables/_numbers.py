@@ -1,4 +1,4 @@
-"""Columns of a table as floats, or the column, the row and the value that stand against it."""
+"""Columns of a table as floats; errors name the column, the row and the value."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ MAX_LISTED_COLUMNS = 3
 
 
 def columns_to_floats(frame: polars.DataFrame, columns: Sequence[str], *, what: str) -> FloatArray:
-    """Some columns of a table as floats: true is 1, false is 0, null is NaN.
+    """Columns of a table as a float array: true is 1, false is 0, null is NaN.
 
     Parameters
     ----------
     frame : polars.DataFrame
     columns : sequence of str
-        Their names, in the order of the result.
+        Names of the columns, in the order of the result.
     what : str
-        What they are, for a sentence: "feature", "target", "weight". A feature can be dropped.
+        Their role, for messages: "feature", "target" or "weight". A feature can be dropped.
 
     Returns
     -------
@@ -39,8 +39,8 @@ def columns_to_floats(frame: polars.DataFrame, columns: Sequence[str], *, what: 
     Raises
     ------
     TableError
-        Where a column is not there, is no numbers, or has an infinite value; with its row, of
-        which the first below the header is 1.
+        If a column is missing, is not numeric, or has an infinite value. Rows are counted from 1
+        below the header.
 
     Examples
     --------
@@ -52,14 +52,14 @@ def columns_to_floats(frame: polars.DataFrame, columns: Sequence[str], *, what: 
     >>> columns_to_floats(frame, ["city"], what="feature")
     Traceback (most recent call last):
     coterie._data.tables._errors.TableError: Feature 'city' is text (row 1: 'Rome'): \
-drop it with --drop city, or make numbers of it.
+drop it with --drop city, or convert it to numbers.
     """
     _check_columns_exist(frame, columns)
     _check_numeric(frame, columns, what)
     if not columns:
         return np.empty((frame.height, 0))
     pl = import_optional("polars")
-    # By number, as expressions take a column called * or ^a$ for several.
+    # Numbers as names, since polars reads names such as * or ^a$ as patterns.
     series = dict(zip(frame.columns, frame.get_columns(), strict=True))
     numbered = pl.DataFrame([series[name].alias(str(j)) for j, name in enumerate(columns)])
     floats = numbered.select(pl.all().cast(pl.Float64).fill_null(np.nan))
@@ -77,7 +77,7 @@ def _check_columns_exist(frame: polars.DataFrame, columns: Sequence[str]) -> Non
 
 
 def _check_numeric(frame: polars.DataFrame, columns: Sequence[str], what: str) -> None:
-    # Each look at the schema of a frame makes it anew, for all columns.
+    # Once, since each access builds the schema of all columns.
     schema = frame.schema
     odd = [name for name in columns if _dtype_text(schema[name]) != "numbers"]
     if not odd:
@@ -89,7 +89,7 @@ def _check_numeric(frame: polars.DataFrame, columns: Sequence[str], what: str) -
     others = ", ".join(map(quote, odd[1 : 1 + MAX_LISTED_COLUMNS])) + ", ..." * (
         len(odd) > 1 + MAX_LISTED_COLUMNS
     )
-    more = f", and so it is with {others}" if others else ""
+    more = f", and so are {others}" if others else ""
     raise TableError(
         f"{what.capitalize()} {quote(odd[0])} is {_dtype_text(series.dtype)}{example}{more}: "
         f"{', or '.join(advice)}."
@@ -97,7 +97,7 @@ def _check_numeric(frame: polars.DataFrame, columns: Sequence[str], what: str) -
 
 
 def _dtype_text(dtype: polars.DataType) -> str:
-    """What a column holds, in a word."""
+    """What a column holds, for messages."""
     pl = import_optional("polars")
     if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
         return "numbers"
@@ -109,7 +109,7 @@ def _dtype_text(dtype: polars.DataType) -> str:
 
 
 def _first_example(series: polars.Series) -> str:
-    """The first value that is no number, and its row; nothing where all are null."""
+    """The first value that is not a number, with its row; empty if all are null."""
     pl = import_optional("polars")
     is_odd = series.is_not_null()
     if _dtype_text(series.dtype) == "text":
@@ -124,10 +124,10 @@ def _first_example(series: polars.Series) -> str:
 def _conversion_advice(series: polars.Series) -> str:
     kind = _dtype_text(series.dtype)
     if kind == "dates or times":
-        return "make numbers of it, such as the days since some day"
+        return "convert it to numbers, such as days since a date"
     if kind == "text" and _have_thousands_separators(series):
-        return "remove what stands between its thousands"
-    return "make numbers of it"
+        return "remove its thousands separators"
+    return "convert it to numbers"
 
 
 def _have_thousands_separators(series: polars.Series) -> bool:

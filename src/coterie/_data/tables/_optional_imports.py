@@ -1,4 +1,4 @@
-"""The libraries that read and write, brought in only when a table is at hand."""
+"""Import optional libraries when a table is read or written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from coterie._data.tables._errors import TableError
 
 
 def import_optional(name: str) -> Any:
-    """A module by its name, or a sentence on how to get it.
+    """Import a module; raise a TableError that says how to install it.
 
     Examples
     --------

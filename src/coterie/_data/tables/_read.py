@@ -1,4 +1,4 @@
-"""A file becomes a table."""
+"""Read a table from a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from coterie._data.tables._read_bytes import read_bytes
 if TYPE_CHECKING:
     import polars
 
-# Which formats an option has a meaning for.
+# The formats that each option applies to.
 FORMATS_OF_OPTION = {
     "separator": ("csv", "tsv"),
     "decimal": ("csv", "tsv"),
@@ -37,38 +37,38 @@ def read_table(
     encoding: str | None = None,
     sheet: str | None = None,
 ) -> polars.DataFrame:
-    r"""A table of named columns from a file or from standard input.
+    r"""Read a table from a file or from standard input.
 
     Parameters
     ----------
     source : str or Path
-        A file in CSV, TSV, Parquet, Feather (Arrow IPC), JSON lines, JSON or Excel, text also
-        packed by gzip, bzip2, xz or zstd; `-` is standard input.
+        A CSV, TSV, Parquet, Feather (Arrow IPC), JSON lines, JSON or Excel file, possibly
+        compressed with gzip, bzip2, xz or zstd; `-` is standard input.
     format : {'csv', 'tsv', 'parquet', 'feather', 'jsonl', 'json', 'excel'}, optional
-        By default what the suffix says; what the content begins like, where there is no known
-        suffix or where the beginning shows another format.
+        By default from the suffix, or from the first bytes if the suffix is unknown or they show
+        another format.
     separator : str, optional
-        Between the fields of CSV; guessed from its first lines among comma, semicolon, tab, bar
-        and runs of spaces.
+        Field separator of CSV; by default guessed from the first lines among comma, semicolon,
+        tab, vertical bar and runs of spaces.
     decimal : {'.', ','}, optional
-        By default a point, and in CSV that is not separated by commas also a comma.
+        By default a point; in CSV that is not separated by commas also a comma.
     encoding : str, optional
-        Of text; by default UTF-8, or UTF-16 and UTF-32 with their mark.
+        Text encoding; by default UTF-8, or UTF-16 or UTF-32 with a byte order mark.
     sheet : str, optional
-        Of an Excel workbook; by default its first.
+        Sheet of an Excel workbook; by default the first.
 
     Returns
     -------
     polars.DataFrame
-        With at least one column and one row, and no name twice. In CSV and Excel a column is
-        numbers, or true and false, if all of its values are, in all rows; nothing at all, and in
-        such columns also NA, N/A, NaN, null, None, `-`, `?` and `.`, are null. Names lose the
-        spaces around them, and the third is `unnamed_3` if it is blank.
+        With at least one column and one row, and unique names. In CSV and Excel a column is
+        numeric or boolean if all of its values are. Empty cells are null; in numeric and boolean
+        columns NA, N/A, NaN, null, None, `-`, `?` and `.` are null, too. Names are stripped of
+        spaces; a blank third name becomes `unnamed_3`.
 
     Raises
     ------
     TableError
-        Where there is no such table: one sentence on what is wrong and what to do.
+        If the table cannot be read: one sentence on what is wrong and what to do.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def _check_options(kind: str, options: list[str], where: str) -> None:
     for option in options:
         if kind not in FORMATS_OF_OPTION[option]:
             raise TableError(
-                f"{where} is {FORMAT_NAMES[kind]}, for which --{option} has no meaning: "
+                f"{where} is {FORMAT_NAMES[kind]}, for which --{option} has no effect: "
                 "leave it out."
             )
 
@@ -119,7 +119,7 @@ def _read_csv(
 
 def _check_not_empty(frame: polars.DataFrame, where: str) -> polars.DataFrame:
     if frame.width == 0:
-        raise TableError(f"{where} has no columns: there is no table in it.")
+        raise TableError(f"{where} has no columns: it holds no table.")
     if frame.height == 0:
-        raise TableError(f"{where} has names of columns and no rows: there is nothing to read.")
+        raise TableError(f"{where} has column names but no rows.")
     return frame

@@ -1,4 +1,4 @@
-"""The bytes of a file or of standard input, unpacked."""
+"""Read the bytes of a file or of standard input, and decompress them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from coterie._data.tables._optional_imports import import_optional
 
 
 def read_bytes(source: str | Path) -> bytes:
-    """What stands in a file, or comes from standard input for `-`; unpacked where it is packed."""
+    """The content of a file, or of standard input for `-`; decompressed if compressed."""
     content = _read_stdin() if str(source) == "-" else _read_file(Path(source))
     if not content:
-        raise TableError(f"{path_text(source)} is empty: there is no table in it.")
+        raise TableError(f"{path_text(source)} is empty: it holds no table.")
     return _decompress(content, source)
 
 
@@ -43,9 +43,9 @@ def _read_file(path: Path) -> bytes:
     except IsADirectoryError:
         raise TableError(f"{path_text(path)} is a folder: name a file in it.") from None
     except PermissionError:
-        raise TableError(f"{path_text(path)} may not be read: ask for permission to.") from None
+        raise TableError(f"{path_text(path)} cannot be read: you have no permission.") from None
     except (OSError, ValueError) as error:
-        # A ValueError is a name with a null in it.
+        # ValueError: the name contains a null character.
         raise TableError(
             f"{path_text(path)} cannot be read ({short_reason(error)}): "
             "check its name and its disk."
@@ -53,7 +53,7 @@ def _read_file(path: Path) -> bytes:
 
 
 def _similar_file(path: Path) -> str:
-    """The question whether another file in that folder was meant."""
+    """A suggestion of a file with a similar name in the same folder."""
     try:
         if not path.parent.is_dir():
             return f" There is no folder {path_text(path.parent)}, either."
@@ -70,7 +70,7 @@ def _decompress_zstd(content: bytes) -> bytes:
 
 COMPRESSIONS: dict[str, tuple[re.Pattern[bytes], Callable[[bytes], bytes]]] = {
     "gzip": (re.compile(rb"\x1f\x8b"), gzip.decompress),
-    # Three letters alone may begin the name of a column.
+    # More than the three letters BZh, which a column name may begin with.
     "bzip2": (re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), bz2.decompress),
     "xz": (re.compile(rb"\xfd7zXZ\x00"), lzma.decompress),
     "zstd": (re.compile(rb"\x28\xb5\x2f\xfd"), _decompress_zstd),
@@ -81,10 +81,12 @@ def _decompress(content: bytes, source: str | Path) -> bytes:
     for name, (beginning, unpack) in COMPRESSIONS.items():
         if beginning.match(content):
             with as_table_error(
-                f"{path_text(source)} cannot be unpacked as {name}", DAMAGED_ADVICE
+                f"{path_text(source)} cannot be decompressed as {name}", DAMAGED_ADVICE
             ):
                 content = unpack(content)
             if not content:
-                raise TableError(f"{path_text(source)} is empty once unpacked: there is no table.")
+                raise TableError(
+                    f"{path_text(source)} is empty after decompression: it holds no table."
+                )
             return content
     return content

@@ -1,4 +1,4 @@
-"""What stands between the fields of a CSV file, from its first lines."""
+"""Guess the separator of a CSV file from its first lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import islice
 from coterie._data.tables._errors import TableError, quote
 
 SEPARATORS = (",", ";", "\t", "|")
-# Words for what a shell makes hard to type.
+# Names for separators that are hard to type in a shell.
 SEPARATOR_WORDS = {
     "\\t": "\t",
     "tab": "\t",
@@ -20,22 +20,22 @@ SEPARATOR_WORDS = {
     "pipe": "|",
 }
 NUMBER_PATTERN = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
-# So many lines decide, and at first so many bytes.
+# The guess uses this many lines, and at first this many bytes.
 SAMPLE_LINES, SAMPLE_BYTES = 100, 2**16
 
 
 def checked_separator(separator: str) -> str:
-    """A separator as one letter, or a sentence."""
+    """The separator as one character."""
     letter = SEPARATOR_WORDS.get(separator.lower(), separator)
     if len(letter) != 1 or not letter.isascii() or letter in '"\r\n\0':
         raise TableError(
-            f"--separator must be one letter, such as ';' or tab, got {quote(separator)}."
+            f"--separator must be one ASCII character, such as ';' or tab, got {quote(separator)}."
         )
     return letter
 
 
 def first_lines(content: bytes) -> str:
-    """The beginning of a text, in whole lines; all of it where it is short."""
+    """The first whole lines of a text; all of it if it is short."""
     size = SAMPLE_BYTES
     while size < len(content) and _n_lines(content[:size]) < 10:
         size *= 8
@@ -50,23 +50,23 @@ def _n_lines(content: bytes) -> int:
 
 
 def parse_records(text: str, separator: str) -> list[list[str]]:
-    """The first records of a text, without blank lines, up to one that is too long."""
+    """The first records of a text, without blank lines, up to a field that is too long."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     rows: list[list[str]] = []
     try:
         rows.extend(islice(filter(None, reader), SAMPLE_LINES))
     except csv.Error:
-        # Only that a field is longer than the csv module takes; Arrow may take it.
+        # A field is longer than the csv module allows; Arrow may still read it.
         return rows
     return rows
 
 
 def guess_separator(text: str, *, decimal: str | None = None) -> str:
-    r"""The separator of the first lines: same count in all of them, and numbers between.
+    r"""Guess the separator from the first lines.
 
-    Among comma, semicolon, tab and bar, that which gives most lines as many fields as the header
-    has; then the one with the larger share of numbers; then the one with more fields. Where none
-    of them is in the header, runs of spaces, if they fit all lines; else the comma.
+    Among comma, semicolon, tab and vertical bar, the one for which most lines have as many fields
+    as the header; then the one with the larger share of numbers; then the one with more fields. If
+    none of them is in the header: runs of spaces, if they fit all lines, else the comma.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def _share_of_numbers(rows: list[list[str]], separator: str) -> float:
 
 
 def _spaces_fit(text: str) -> bool:
-    """Whether runs of spaces cut all lines into equally many fields, some of them numbers."""
+    """Whether runs of spaces split all lines into equally many fields, some of them numbers."""
     rows = [line.split() for line in text.splitlines()[:SAMPLE_LINES] if line.strip()]
     if '"' in text or len(rows) < 2 or len({*map(len, rows)}) > 1 or len(rows[0]) < 2:
         return False

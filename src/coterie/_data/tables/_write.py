@@ -1,4 +1,4 @@
-"""A table becomes a file, whole or not at all."""
+"""Write a table to a file atomically, or to standard output."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def write_table(
 ) -> None:
     """Write a table to a file, or to standard output.
 
-    The file is the old one or the new one, whatever happens. Numbers in CSV have the digits that
-    give the same float again; JSON and Excel have no NaN, and keep null instead.
+    The write is atomic. Numbers in CSV have as many digits as needed to read the same float; JSON
+    and Excel have no NaN, and get null instead.
 
     Parameters
     ----------
@@ -55,16 +55,16 @@ def write_table(
     path : str or Path
         `-` is standard output.
     format : {'csv', 'tsv', 'parquet', 'feather', 'jsonl', 'json', 'excel'}, optional
-        By default what the suffix says, and CSV for standard output.
+        By default from the suffix, and CSV for standard output.
     opener : callable, optional
-        One of `coterie._persist.files.whole_files`, to rename the file together with others.
+        From `coterie._persist.files.whole_files`, to rename the file together with others.
 
     Raises
     ------
     TableError
-        One sentence on why it could not be written.
+        If it cannot be written: one sentence on the reason.
     BrokenPipeError
-        Where nobody listens to standard output any more.
+        If standard output was closed by its reader.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _output_format(path: str | Path, name: str | None) -> str:
     found = format_by_name(path)
     if found is None or Path(path).suffix.lower() in READ_ONLY_SUFFIXES:
         raise TableError(
-            f"{path_text(path)} does not end in the name of a format that we write: end it in "
+            f"{path_text(path)} has no suffix of a known output format: use "
             f"{SUFFIXES_TEXT}, or pass --format."
         )
     return found
@@ -102,7 +102,7 @@ def _output_format(path: str | Path, name: str | None) -> str:
 
 def _check_writable(frame: polars.DataFrame, kind: str) -> None:
     if frame.width == 0:
-        raise TableError("The table has no columns: there is nothing to write.")
+        raise TableError("The table has no columns to write.")
     if kind == "excel":
         check_excel_limits(frame)
     if kind in ("excel", "json", "jsonl"):
@@ -113,14 +113,14 @@ def _check_no_infinity(frame: polars.DataFrame, kind: str) -> None:
     for series in frame:
         if series.dtype.is_float() and series.alias("floats").is_infinite().any():
             raise TableError(
-                f"Column {quote(series.name)} has infinite values, and {FORMAT_NAMES[kind]} "
-                "has none: write CSV or Parquet."
+                f"Column {quote(series.name)} has infinite values, which {FORMAT_NAMES[kind]} "
+                "cannot hold: write CSV or Parquet."
             )
 
 
 @contextmanager
 def _explain_errors(where: str, path: Path | None) -> Iterator[None]:
-    """Say in a sentence why something could not be written."""
+    """Turn errors inside the block into a TableError that says why writing failed."""
     try:
         yield
     except (TableError, BrokenPipeError):
@@ -134,14 +134,14 @@ def _explain_errors(where: str, path: Path | None) -> Iterator[None]:
 def _write_error_message(error: BaseException, where: str, path: Path | None) -> str:
     code, reason = os_error_number(error), short_reason(error)
     if code in DISK_FULL_ERRORS:
-        return f"There is no room for {where} ({reason}): free some, or write elsewhere."
+        return f"There is no space for {where} ({reason}): free some, or write elsewhere."
     if code in PERMISSION_ERRORS:
-        return f"{where} may not be written ({reason}): name a file in a folder of yours."
+        return f"{where} cannot be written ({reason}): name a file in a writable folder."
     if code in FOLDER_ERRORS and path is not None:
-        return f"There is no folder {path_text(path.parent)}: make it first, or name another."
+        return f"There is no folder {path_text(path.parent)}: create it first, or name another."
     if code is None and path is not None and path.exists() and not path.is_file():
-        return f"{where} is no plain file: name one to write to."
-    advice = "name another file" if code else "drop columns that are no numbers, or try Parquet"
+        return f"{where} is not a regular file: name a file to write to."
+    advice = "name another file" if code else "drop columns that are not numeric, or try Parquet"
     return f"{where} cannot be written ({reason}): {advice}."
 
 
@@ -151,7 +151,7 @@ def _write_stdout(content: bytes) -> None:
     if buffer is None:
         sys.stdout.write(content.decode("utf-8", "replace"))
         return
-    # Past the buffer, which would try to write once more at the end what could not be written.
+    # Bypass the buffer, which would retry a failed write at exit.
     raw, view = getattr(buffer, "raw", buffer), memoryview(content)
     while view:
         view = view[raw.write(view) :]
@@ -166,7 +166,7 @@ def _write_tsv(frame: polars.DataFrame, file: BinaryIO) -> None:
 
 
 def _write_separated(frame: polars.DataFrame, file: BinaryIO, separator: str) -> None:
-    # In a table of one column, nothing at all would be a blank line, which readers skip.
+    # In a table of one column, an empty field would be a blank line, which readers skip.
     frame.write_csv(file, separator=separator, null_value="NA" if frame.width == 1 else None)
 
 
@@ -175,7 +175,7 @@ def _write_parquet(frame: polars.DataFrame, file: BinaryIO) -> None:
 
 
 def _write_feather(frame: polars.DataFrame, file: BinaryIO) -> None:
-    # Other programs know the older layout of text.
+    # Other programs may know only the older layout of text.
     frame.write_ipc(file, compat_level=import_optional("polars").CompatLevel.oldest())
 
 
