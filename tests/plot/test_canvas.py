@@ -89,7 +89,7 @@ def test_importing_and_fitting_import_no_matplotlib():
 @pytest.mark.parametrize("name", NAMES)
 def test_several_axes_are_refused_before_anything_is_drawn(data, name):
     _, axes = plt.subplots(1, 2)
-    with pytest.raises(TypeError, match=r"^ax must be one Axes of matplotlib, got ndarray\.$"):
+    with pytest.raises(TypeError, match=r"^ax must be a matplotlib Axes, got ndarray\.$"):
         getattr(coterie.plot, name)(*pictures(data)[name], ax=axes)
 
 
@@ -100,9 +100,9 @@ def test_what_is_no_fitted_reducer_is_refused(data, name):
     plot = getattr(coterie.plot, name)
     with pytest.raises(NotFittedError):
         plot(NonLinCFA(), *others)
-    with pytest.raises(TypeError, match=r"the class NonLinCFA: write NonLinCFA\(\)"):
+    with pytest.raises(TypeError, match=r"the class NonLinCFA: pass NonLinCFA\(\)"):
         plot(NonLinCFA, *others)
-    with pytest.raises(TypeError, match="Take it out of the pipeline first"):
+    with pytest.raises(TypeError, match="Pass the step of the pipeline that is the reducer"):
         plot(make_pipeline(NonLinCFA()).fit(X, y), *others)
     with pytest.raises(TypeError, match=r"^reducer must be a reducer .* got StandardScaler"):
         plot(StandardScaler().fit(X), *others)

@@ -120,14 +120,16 @@ def test_a_line_of_features_is_drawn(rng):
 @pytest.mark.parametrize("where", [[[0, 1]] * 5, [0, 1, 2, 3], [[0, 1, 2]] * 4, [[0, np.inf]] * 4])
 def test_coordinates_are_two_for_each_feature(rng, where):
     X = rng.normal(size=(40, 4))
-    with pytest.raises(ValueError, match=r"^coordinates must (have one row of 2|be finite)"):
+    with pytest.raises(ValueError, match=r"^coordinates must (have 2 columns|be finite)"):
         plot_map(NonLinCFA(0.1).fit(X, X[:, 0]), where)
     assert not plt.get_fignums()
 
 
 def test_without_a_field_coordinates_are_asked_for(rng):
     X = rng.normal(size=(40, 4))
-    with pytest.raises(ValueError, match=r"^coordinates must be given, since fit saw no xarray"):
+    with pytest.raises(
+        ValueError, match=r"^coordinates must be given, since the reducer was not fitted to"
+    ):
         plot_map(NonLinCFA(0.1).fit(X, X[:, 0]))
 
 

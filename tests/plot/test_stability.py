@@ -57,10 +57,14 @@ def test_all_pairs_of_very_many_features_are_refused():
 
 
 def test_bad_arguments_are_refused():
-    with pytest.raises(TypeError, match=r"^result must be what coterie.stability gives, got int"):
+    with pytest.raises(
+        TypeError, match=r"^result must be a Stability, from coterie.stability, got int"
+    ):
         plot_stability(3)
     with pytest.raises(ValueError, match=r"^kind must be one of 'groups', 'pairs', got 'group'"):
         plot_stability(RESULT, kind="group")
-    with pytest.raises(ValueError, match=r"^names must be one for each of 3 features, got 2\.$"):
+    with pytest.raises(
+        ValueError, match=r"^names must hold one name for each of 3 features, got 2\.$"
+    ):
         plot_stability(RESULT, names=["a", "b"])
     assert not plt.get_fignums()

@@ -1,7 +1,7 @@
-"""Pictures of fitted reducers, for people; they need ``pip install "coterie[plot]"``.
+"""Plots of fitted reducers; they need ``pip install "coterie[plot]"``.
 
-Each picture has a function, ``plot_path`` and so on, that draws and returns the axes, and a
-class, ``PathDisplay`` and so on, that keeps what is drawn, as in scikit-learn.
+Each plot has a function, such as ``plot_path``, that draws it and returns the axes, and a display
+class, such as ``PathDisplay``, that stores what is drawn, as in scikit-learn.
 """
 
 from coterie.plot._correlation import CorrelationDisplay, plot_correlation

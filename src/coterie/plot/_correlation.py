@@ -1,4 +1,4 @@
-"""Correlations of features in the order of their groups, as a picture."""
+"""Plot of the correlations of features, ordered by group."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from coterie.report.inspection import StandardisedColumns, block_correlations
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# More rows than this cannot be told apart on a screen.
+# More rows cannot be distinguished on a screen.
 MAX_BLOCKS = 400
-# Where no correlation is below this, all would be of one colour.
+# If all correlations are above this, a diverging colour map would show one colour.
 HIGH_CORRELATION = 0.5
 
 
 @dataclass(eq=False)
 class CorrelationDisplay:
-    """Correlations between features, or between blocks of them, ready to be drawn.
+    """Display of the correlations between features, or between blocks of features.
 
     Parameters
     ----------
     correlation : ndarray of shape (n, n)
-        Of each two features, or the mean over two blocks of them.
+        Correlation of two features, or its mean over two blocks of features.
     blocks : list of n ndarray
-        The features that each row stands for.
+        The features of each row.
     labels : ndarray of shape (n_features,)
         The group of each feature.
     names : list of str or None, default=None
@@ -43,12 +43,12 @@ class CorrelationDisplay:
     figure_ : Figure
     mesh_ : QuadMesh
     outlines_ : PolyCollection
-        A square around each group of more than one.
+        A square around each group of several members.
     colorbar_ : Colorbar or None
 
     See Also
     --------
-    plot_correlation : Draws it at once.
+    plot_correlation : Creates and draws it.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class CorrelationDisplay:
 
     @classmethod
     def from_estimator(cls, reducer: Any, X: Any) -> Self:
-        """The display of data like those of the fit; see ``plot_correlation``."""
+        """Create the display from a fitted reducer and data; see ``plot_correlation``."""
         reducer = checked_reducer(reducer)
         columns = input_columns(reducer, X)
         if columns.shape[0] < 2:
@@ -82,14 +82,14 @@ class CorrelationDisplay:
         return cls(means, blocks, reducer.labels_, signed_names(reducer))
 
     def plot(self, ax: Axes | None = None, *, colorbar: bool = True) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : Axes, optional
-            Without them, a new figure is made.
+            By default a new figure is created.
         colorbar : bool, default=True
-            Whether to show what the colours mean.
+            Whether to show a colour bar.
         """
         self.ax_ = axes_for(ax, 5.6, 4.8)
         self.figure_ = self.ax_.figure
@@ -107,18 +107,18 @@ class CorrelationDisplay:
 
 
 def _colour_scale(correlation: FloatArray) -> dict[str, Any]:
-    """Red and blue from -1 to 1, or one colour for what is above a half, as spectra are."""
+    """Red and blue from -1 to 1, or a sequential map if all are high, as for spectra."""
     lowest = float(correlation.min())
     if lowest < HIGH_CORRELATION:
         return {"cmap": "RdBu_r", "vmin": -1, "vmax": 1}
-    # Of equal correlations, one end of the scale must still be below the other.
+    # If all are equal, the lower end must still be below the upper.
     return {"cmap": "viridis", "vmin": min(lowest, 0.999), "vmax": 1}
 
 
 def plot_correlation(
     reducer: Any, X: Any, *, ax: Axes | None = None, colorbar: bool = True
 ) -> Axes:
-    """Correlations between the features, ordered by group, with a square around each group.
+    """Plot the correlations between features, ordered by group, with a square around each.
 
     Good groups are squares of one colour.
 
@@ -127,11 +127,11 @@ def plot_correlation(
     reducer : reducer
         Fitted.
     X : array-like or data frame of shape (n_samples, n_features)
-        Data like those of the fit.
+        Data with the features of the fit.
     ax : Axes, optional
-        Without them, a new figure is made.
+        By default a new figure is created.
     colorbar : bool, default=True
-        Whether to show what the colours mean.
+        Whether to show a colour bar.
 
     Returns
     -------
@@ -139,17 +139,17 @@ def plot_correlation(
 
     Notes
     -----
-    Features that joined with a minus (``signs=True``) are turned first, since that is how
-    the aggregate has them, and their names have a minus.
+    Features with sign -1 (``signs=True``) are multiplied by -1 first, as in the aggregate, and
+    their names get a minus.
 
-    More than 400 features are shown as 400 blocks or less: each cell is the mean correlation
-    between two features, one of each block. Blocks do not cross groups, unless there are more
-    than 400 groups. Of D features, no matrix of D x D is made.
+    More than 400 features are shown as at most 400 blocks: each cell is the mean correlation
+    between two features, one of each block. A block is within one group, unless there are more
+    than 400 groups. The D x D matrix of D features is never formed.
 
-    The colours reach from -1 to 1; where no correlation is below 0.5, as among the channels of a
-    spectrum, they are others and reach from the lowest to 1.
+    The colours reach from -1 to 1. If no correlation is below 0.5, as among the channels of a
+    spectrum, another colour map reaches from the lowest correlation to 1.
 
-    A constant feature has correlation 0. Where there are gaps, two features are compared by the
+    A constant feature has correlation 0. With missing values, two features are compared on the
     rows that have both.
 
     Examples

@@ -1,4 +1,4 @@
-"""The groups along the features, as a picture."""
+"""Plot of the groups along the features."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from coterie.plot._reducer import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# So many features have room for their names.
+# Up to this number, features are named.
 MAX_NAMED_FEATURES = 40
-# So many lanes have room for their numbers.
+# Up to this number, all lanes are numbered.
 MAX_NUMBERED_LANES = 20
-# The width of a digit, as a share of the axis.
+# Width of a digit, as a share of the axis.
 DIGIT_WIDTH = 0.011
 
 
 class Run(NamedTuple):
-    """Features of one group that lie side by side, from one edge to another."""
+    """Adjacent features of one group, from the left edge to the right."""
 
     label: int
     left: float
@@ -49,7 +49,7 @@ class Run(NamedTuple):
 
 @dataclass(eq=False)
 class GroupsDisplay:
-    """Which features are together, ready to be drawn.
+    """Display of the groups along the features.
 
     Parameters
     ----------
@@ -57,11 +57,11 @@ class GroupsDisplay:
     names : list of str
         One for each feature.
     positions : ndarray of shape (n_features,) or None, default=None
-        Where the features lie; None for features that lie nowhere, and are drawn by name.
+        Positions of the features; None to draw features by name.
     means : ndarray of shape (n_features,) or None, default=None
         The mean of each feature over the rows.
     axis : str, default="Feature"
-        What the positions are.
+        Label of the positions.
 
     Attributes
     ----------
@@ -70,11 +70,11 @@ class GroupsDisplay:
     bands_ : PolyCollection or BarContainer
         The bands of the groups, or a bar for each feature.
     line_ : Line2D or None
-        The means, where they are drawn as a line.
+        The means, if they are drawn as a line.
 
     See Also
     --------
-    plot_groups : Draws it at once.
+    plot_groups : Creates and draws it.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class GroupsDisplay:
 
     @classmethod
     def from_estimator(cls, reducer: Any, X: Any = None, positions: Any = None) -> Self:
-        """The display of the groups of a fitted reducer; see ``plot_groups``."""
+        """Create the display from a fitted reducer; see ``plot_groups``."""
         reducer = checked_reducer(reducer)
         names, labels = signed_names(reducer), reducer.labels_
         places, axis = _feature_positions(reducer, positions, len(labels))
@@ -103,12 +103,12 @@ class GroupsDisplay:
         return cls(labels, names, places, means, axis)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : Axes, optional
-            Without them, a new figure is made.
+            By default a new figure is created.
         """
         n_lanes = has_several_members(self.labels).sum() + 1
         height = np.clip(1.2 + 0.22 * n_lanes, 2.4, 5) if self.means is None else 3.6
@@ -137,7 +137,7 @@ class GroupsDisplay:
         return self.labels[self._order]
 
     def _runs(self) -> list[Run]:
-        """Features of one group side by side, from left to right."""
+        """Runs of adjacent features of one group, from left to right."""
         given = np.arange(len(self.labels)) if self.positions is None else self.positions
         places, labels = np.sort(given), self._along
         middles = (places[1:] + places[:-1]) / 2
@@ -148,7 +148,7 @@ class GroupsDisplay:
         return [Run(int(labels[a]), edges[a], edges[b]) for a, b in zip(starts, ends, strict=True)]
 
     def _draw_lanes(self) -> None:
-        """A row for each group, and one for those alone."""
+        """Draw a lane for each group, and one for all groups of one member."""
         is_larger = has_several_members(self.labels)
         larger, runs = np.flatnonzero(is_larger), self._runs()
         lane_of = np.full(len(is_larger), len(larger))
@@ -164,7 +164,7 @@ class GroupsDisplay:
         lanes = [*range(0, len(larger), step)]
         sizes = np.bincount(self.labels)
         texts = [f"{larger[lane]} ({sizes[larger[lane]]})" for lane in lanes]
-        # The last number would stand on the word below it.
+        # The last number would overlap the label below it.
         if step > 1:
             lanes, texts = lanes[:-1], texts[:-1]
         if has_alone:
@@ -175,7 +175,7 @@ class GroupsDisplay:
         self.ax_.tick_params(axis="y", length=0)
 
     def _draw_bars(self, means: FloatArray) -> None:
-        """A bar for each feature, as high as its mean, under the number of its group."""
+        """Draw the mean of each feature as a bar, with the number of its group."""
         colours = [self._colours[label] for label in self.labels]
         self.bands_ = self.ax_.bar(np.arange(len(means)), means, color=colours, width=0.8)
         is_larger = has_several_members(self.labels)
@@ -188,7 +188,7 @@ class GroupsDisplay:
         self._name_features(self._runs())
 
     def _draw_spectrum(self, means: FloatArray, positions: FloatArray) -> None:
-        """The means as a line, before a band for each group."""
+        """Draw the means as a line, in front of a band for each group."""
         runs = self._runs()
         upright = self.ax_.get_xaxis_transform()
         boxes = [(run, 0.0, 1.0) for run in runs]
@@ -247,12 +247,12 @@ class GroupsDisplay:
 def _feature_positions(
     reducer: Any, positions: Any, n_inputs: int
 ) -> tuple[FloatArray | None, str]:
-    """Where the features lie, as given or as their names say, and what that is."""
+    """Positions of the features, given or from their names, and the label of the axis."""
     if positions is not None:
         return checked_positions(positions, n_inputs), "Position"
     names = [str(name) for name in reducer._input_names(n_inputs)]
     axis = None if reducer._names_seen() is None else axis_from_names(names, min_names=2)
-    # Few features have room for their names, unless these are nothing but numbers.
+    # Few features are drawn by name, unless the names are only numbers.
     if n_inputs <= MAX_NAMED_FEATURES and (axis is None or axis.name):
         return None, "Feature"
     if axis is None:
@@ -261,7 +261,7 @@ def _feature_positions(
 
 
 def _column_means(columns: Any) -> FloatArray:
-    """The mean of each column over the rows that have a value."""
+    """The mean of each column over the values that are not missing."""
     if is_sparse(columns):
         return np.asarray(columns.mean(axis=0)).ravel()
     has = ~np.isnan(columns)
@@ -273,27 +273,27 @@ def _column_means(columns: Any) -> FloatArray:
 def plot_groups(
     reducer: Any, X: Any = None, positions: Any = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Which features are together, along the features.
+    """Plot which features are in the same group, along the features.
 
-    Without X, each group is a lane with its number (that of ``labels_``), and coloured where its
-    members are; features that are alone share the last lane, in grey. With X, the line is
-    the mean of each feature, before bands in the colours of the groups, with their numbers where
-    there is room; features without positions have a bar each. Groups that lie side by side
-    differ in colour; colours come again where there are many groups, numbers do not.
+    Without X, each group is a lane with its number (as in ``labels_``), coloured at its members;
+    all groups of one member share the last lane, in grey. With X, a line shows the mean of each
+    feature, in front of bands in the colours of the groups, which are numbered where there is
+    space; features without positions are drawn as bars. Adjacent groups have different colours. If
+    there are many groups, colours are used several times.
 
     Parameters
     ----------
     reducer : reducer
         Fitted.
     X : array-like or data frame of shape (n_samples, n_features), optional
-        Data like those of the fit, to show the mean of each feature.
+        Data with the features of the fit, to show the mean of each feature.
     positions : array-like of shape (n_features,), optional
-        Where the features lie, such as wavelengths. Without them, the numbers in their names,
-        if these rise or fall all the way: names that are numbers, such as "850.5", and for
-        more than 40 features names such as "nm_850". Otherwise up to 40 features are shown by
-        name, and more by their place in the table.
+        Positions of the features, such as wavelengths. By default the numbers in the names, if
+        they are monotonic: names that are numbers, such as "850.5", and for more than 40 features
+        also names such as "nm_850". Otherwise up to 40 features are shown by name, and more by
+        their index.
     ax : Axes, optional
-        Without them, a new figure is made.
+        By default a new figure is created.
 
     Returns
     -------

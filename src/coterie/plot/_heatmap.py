@@ -1,4 +1,4 @@
-"""Heat maps of features in the order of their groups."""
+"""Heat maps of features, ordered by group."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from coterie._core.values import FloatArray, IntArray
 from coterie.plot._canvas import DARK_COLOUR, short_label
 
-# So many features have room for their names on both sides.
+# Up to this number of rows, features are named on both sides.
 MAX_NAMED_ROWS = 30
-# A group with this share of the features has room for its number.
+# Groups with a smaller share of the features are not numbered.
 MIN_NUMBERED_ROWS_SHARE = 0.025
-# More outlines than this would hide what they enclose.
+# More outlines would hide what they enclose.
 MAX_OUTLINES = 150
 
 
 def draw_heatmap(ax: Any, values: FloatArray, edges: FloatArray, **style: Any) -> Any:
-    """Draw a matrix, the first row on top, its cells between some edges."""
+    """Draw a matrix, with the first row on top and cells between these edges."""
     mesh = ax.pcolormesh(edges, edges, values, rasterized=True, **style)
     ax.set_aspect("equal")
     ax.set_xlim(edges[0], edges[-1])
@@ -29,14 +29,14 @@ def draw_heatmap(ax: Any, values: FloatArray, edges: FloatArray, **style: Any) -
 
 
 def outline_groups(ax: Any, labels: IntArray, names: Sequence[str] | None) -> Any:
-    """Outline the groups of more than one on the diagonal, and name what there is room for.
+    """Outline groups of several members on the diagonal, and label rows where there is space.
 
     Parameters
     ----------
     labels : ndarray of shape (n_features,)
-        In the order of the rows.
+        In order of the rows.
     names : sequence of str or None
-        In the order of the rows.
+        In order of the rows.
     """
     starts = np.flatnonzero(np.append(True, labels[1:] != labels[:-1]))
     sizes = np.diff(np.append(starts, len(labels)))
@@ -69,7 +69,7 @@ def _draw_outlines(ax: Any, starts: IntArray, sizes: IntArray) -> Any:
 
 
 def add_colorbar(mesh: Any, ax: Any, label: str) -> Any:
-    """A bar that tells what the colours of a heat map mean."""
+    """Add a colour bar for a heat map."""
     bar = ax.figure.colorbar(mesh, ax=ax, label=label, shrink=0.85)
     bar.outline.set_visible(False)
     return bar

@@ -1,4 +1,4 @@
-"""The groups where their members lie, as a picture."""
+"""Plot of the groups on a map."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ from coterie.plot._reducer import checked_reducer
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Cells of a grid, of which at least this share is there, are drawn as a grid.
+# Features are drawn as a grid if they fill at least this share of it.
 MIN_GRID_SHARE = 0.25
-# A number this near the border, as a share of the map, can still be read.
+# Numbers closer to the border, as a share of the map, are avoided if possible.
 BORDER_MARGIN = 0.03
-# More numbers than this hide what they stand on.
+# More numbers would hide the map.
 MAX_GROUP_NUMBERS = 30
-# More than this many signs can only be read on a very large screen.
+# More minus signs would be unreadable.
 MAX_SIGN_MARKS = 600
 
 
 @dataclass(eq=False)
 class MapDisplay:
-    """Groups of features that lie in a plane, ready to be drawn.
+    """Display of the groups of features on a plane.
 
     Parameters
     ----------
     labels : ndarray of shape (n_features,)
         The group of each feature.
     coordinates : ndarray of shape (n_features, 2)
-        How far up each lies, and how far across: latitude and longitude.
+        Vertical and horizontal coordinate of each feature: latitude and longitude.
     signs : ndarray of shape (n_features,) or None, default=None
-        -1 for features that joined with a minus.
+        -1 for features that are multiplied by -1.
     axes : tuple of str, default=("First coordinate", "Second coordinate")
-        What the coordinates are.
+        Labels of the coordinates.
 
     Attributes
     ----------
     ax_ : Axes
     figure_ : Figure
     cells_ : QuadMesh or PathCollection
-        Cells, where the coordinates make up a grid, else dots.
+        Cells if the coordinates form a grid, else dots.
 
     See Also
     --------
-    plot_map : Draws it at once.
+    plot_map : Creates and draws it.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class MapDisplay:
     def from_estimator(
         cls, reducer: Any, coordinates: Any = None, *, variable: str | None = None
     ) -> Self:
-        """The display of the groups of a fitted reducer; see ``plot_map``."""
+        """Create the display from a fitted reducer; see ``plot_map``."""
         reducer = checked_reducer(reducer)
         if coordinates is not None:
             points = _checked_points(coordinates, len(reducer.labels_))
@@ -94,12 +94,13 @@ class MapDisplay:
 
     @classmethod
     def _from_names(cls, reducer: Any, variable: str | None) -> Self:
-        """By the coordinates in the names of features, of one layer where there are several."""
+        """Create the display from the coordinates in the names, for one variable."""
         plane = plane_from_names([str(name) for name in reducer._input_names(len(reducer.labels_))])
         if plane is None:
             raise ValueError(
-                "coordinates must be given, since fit saw no xarray field and the names of "
-                "features hold none: two for each feature, such as latitude and longitude."
+                "coordinates must be given, since the reducer was not fitted to an xarray field "
+                "and the names have none: pass two for each feature, such as latitude and "
+                "longitude."
             )
         variable = _checked_variable(variable, list(dict.fromkeys(plane.layers)))
         own = np.array([layer == variable for layer in plane.layers])
@@ -111,7 +112,7 @@ class MapDisplay:
     def _from_field(cls, labels: Any, signs: Any) -> Self:
         if labels.ndim != 2:
             raise ValueError(
-                f"A map has 2 dimensions, and the field has {labels.ndim}: give coordinates, two "
+                f"A map has 2 dimensions, and the field has {labels.ndim}: pass coordinates, two "
                 "for each feature."
             )
         cells = np.argwhere(np.isfinite(labels.values))
@@ -122,12 +123,12 @@ class MapDisplay:
         return cls(flat, points, signs.values[tuple(cells.T)], (up, across))
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : Axes, optional
-            Without them, a new figure is made.
+            By default a new figure is created.
         """
         self.ax_ = axes_for(ax, 6.0, 4.4)
         self.figure_ = self.ax_.figure
@@ -185,7 +186,7 @@ class MapDisplay:
         )
 
     def _draw_signs(self) -> None:
-        """A minus on each feature that joined with one."""
+        """Draw a minus on each feature with sign -1."""
         if self.signs is None:
             return
         negative = self.coordinates[self.signs < 0]
@@ -195,7 +196,7 @@ class MapDisplay:
             )
 
     def _number_groups(self) -> None:
-        """The number of each larger group, on the member that lies deepest in it."""
+        """Write the number of each group of several members on its innermost member."""
         larger = np.flatnonzero(has_several_members(self.labels))
         scale = np.ptp(self.coordinates, axis=0)
         scaled = self.coordinates / np.where(scale > 0, scale, 1.0)
@@ -205,7 +206,7 @@ class MapDisplay:
             self.ax_.annotate(
                 str(label),
                 (across, up),
-                # Beside a dot, so that it can be seen.
+                # Next to a dot, so that the dot stays visible.
                 xytext=(0, 0 if is_grid else 11),
                 textcoords="offset points",
                 ha="center",
@@ -217,14 +218,14 @@ class MapDisplay:
 
 
 def _innermost_member(points: FloatArray, is_member: BoolArray) -> int:
-    """The member farthest from others and from the border; of equals, the nearest to the middle."""
+    """The member farthest from other groups and the border; of ties, the nearest to the mean."""
     from scipy.spatial import KDTree
 
     members = points[is_member]
     away = np.square(members - members.mean(axis=0)).sum(axis=1)
     depth = np.minimum(members - points.min(axis=0), points.max(axis=0) - members).min(axis=1)
     if not is_member.all():
-        # A member on the border is still better than one beside others.
+        # A member on the border is still better than one next to other groups.
         depth = np.minimum(
             depth + BORDER_MARGIN, np.asarray(KDTree(points[~is_member]).query(members)[0])
         )
@@ -232,7 +233,7 @@ def _innermost_member(points: FloatArray, is_member: BoolArray) -> int:
 
 
 def _adjacent_pairs(features: IntArray) -> IntArray:
-    """Pairs of features that touch in a grid, corners included; -1 is where there is none."""
+    """Pairs of adjacent features in a grid, also diagonally; -1 marks empty cells."""
     neighbours = [
         (features[1:], features[:-1]),
         (features[:, 1:], features[:, :-1]),
@@ -244,7 +245,7 @@ def _adjacent_pairs(features: IntArray) -> IntArray:
 
 
 def _title(labels: IntArray) -> str:
-    """How many groups there are; of one variable of several, only some are."""
+    """A title with the number of groups among these labels."""
     return title_from_labels(np.unique(labels, return_inverse=True)[1])
 
 
@@ -252,7 +253,7 @@ def _checked_points(coordinates: Any, n_inputs: int) -> FloatArray:
     points = np.asarray(coordinates, dtype=np.float64)
     if points.shape != (n_inputs, 2):
         raise ValueError(
-            f"coordinates must have one row of 2 for each feature, that is shape ({n_inputs}, 2), "
+            f"coordinates must have 2 columns and one row for each feature, shape ({n_inputs}, 2), "
             f"got {points.shape}."
         )
     if not np.isfinite(points).all():
@@ -261,7 +262,7 @@ def _checked_points(coordinates: Any, n_inputs: int) -> FloatArray:
 
 
 def _select_variable(field: Any, variable: str | None) -> Any:
-    """The only variable of a field, or the one that is named."""
+    """The named variable of a field, or the only one."""
     if not hasattr(field, "data_vars"):
         return field
     names = [str(name) for name in field.data_vars]
@@ -269,7 +270,7 @@ def _select_variable(field: Any, variable: str | None) -> Any:
 
 
 def _checked_variable(variable: str | None, names: list[str]) -> str:
-    """The only variable there is, or the one that is named."""
+    """The name of the variable to show; raise if it must be given."""
     known = variable is None and len(names) == 1
     if not known and variable not in names:
         raise ValueError(
@@ -279,7 +280,7 @@ def _checked_variable(variable: str | None, names: list[str]) -> str:
 
 
 def _numeric_coordinates(field: Any, dim: Any) -> FloatArray:
-    """The coordinates along a dimension, or places where these are no numbers."""
+    """The coordinates along a dimension, or indices if they are not numbers."""
     values = field[dim].values
     is_number = values.dtype.kind in "fiu" and np.isfinite(values).all()
     return values.astype(np.float64) if is_number else np.arange(len(values), dtype=np.float64)
@@ -292,24 +293,25 @@ def plot_map(
     variable: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Which features are together, where they lie.
+    """Plot which features are in the same group, on a map.
 
-    Each group has a colour, other than those of the groups beside it, and its number (that of
-    ``labels_``) on the member that lies deepest in it. Features that are alone are grey. Features
-    that joined with a minus (``signs=True``) have a white one.
+    Each group has a colour that differs from those of its neighbours, and its number (as in
+    ``labels_``) on its innermost member. Groups of one member are grey. Features with sign -1
+    (``signs=True``) have a white minus.
 
     Parameters
     ----------
     reducer : reducer
         Fitted.
     coordinates : array-like or data frame of shape (n_features, 2), optional
-        Where each feature lies: first how far up, then how far across, such as latitude and
-        longitude. Not needed where fit saw an xarray field of two dimensions beside the samples.
+        Vertical and horizontal coordinate of each feature, such as latitude and longitude. Not
+        needed if the reducer was fitted to an xarray field with two dimensions besides the
+        samples.
     variable : str, optional
-        Which variable is shown, where fit saw a Dataset of several. Groups of which it has one
-        cell only are grey then.
+        The variable to show, if the reducer was fitted to a Dataset with several variables. Groups
+        with only one cell in it are grey.
     ax : Axes, optional
-        Without them, a new figure is made.
+        By default a new figure is created.
 
     Returns
     -------

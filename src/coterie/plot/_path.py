@@ -1,4 +1,4 @@
-"""The curve from tolerance to score, as a picture."""
+"""Plot of the score and the number of groups against the tolerance."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ SCORE_COLOUR, GROUPS_COLOUR = PALETTE[0], PALETTE[5]
 
 @dataclass(eq=False)
 class PathDisplay:
-    """What each tolerance leads to, ready to be drawn.
+    """Display of the scores and the number of groups for each tolerance.
 
     Parameters
     ----------
     path : TolerancePath
     own : float or None, default=None
-        A tolerance to be marked: that of the reducer.
+        A tolerance to mark: that of the reducer.
 
     Attributes
     ----------
     ax_ : Axes
         Scores against tolerances.
     groups_ax_ : Axes
-        Its twin: numbers of groups against tolerances.
+        Twin axes: number of groups against tolerances.
     figure_ : Figure
     score_line_, train_line_, groups_line_, best_, simplest_ : Line2D
     band_ : PolyCollection or None
-        One standard error to both sides; None where there is one fold only.
+        One standard error to both sides; None with a single fold.
     own_ : Line2D or None
 
     See Also
     --------
-    plot_path : Draws it at once.
+    plot_path : Creates and draws it.
 
     Examples
     --------
@@ -63,23 +63,23 @@ class PathDisplay:
 
     @classmethod
     def from_path(cls, path: Any, own: float | None = None) -> Self:
-        """The display of what ``tolerance_path`` gave."""
+        """Create the display from a TolerancePath."""
         if not isinstance(path, TolerancePath):
             raise TypeError(
                 "path must be a TolerancePath, or a fitted NonLinCFACV or GenLinCFACV, got "
-                f"{type(path).__name__}. Give X and y too, to have a path made of a reducer."
+                f"{type(path).__name__}. Pass X and y too, to compute the path of a reducer."
             )
         return cls(path, own)
 
     @classmethod
     def from_estimator(cls, reducer: Any, X: Any = None, y: Any = None, **options: Any) -> Self:
-        """The display of the path of a reducer.
+        """Create the display from a reducer.
 
         Parameters
         ----------
         reducer : reducer
             Without X and y, a fitted NonLinCFACV or GenLinCFACV, which has a path; with them, a
-            NonLinCFA or GenLinCFA, fitted or not, for which one is made.
+            NonLinCFA or GenLinCFA, fitted or not, for which the path is computed.
         X, y : optional
             As in ``tolerance_path``.
         **options
@@ -97,12 +97,12 @@ class PathDisplay:
         )
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : Axes, optional
-            Without them, a new figure is made.
+            By default a new figure is created.
         """
         self.ax_ = axes_for(ax, 6.8, 4.2)
         self.figure_ = self.ax_.figure
@@ -131,7 +131,7 @@ class PathDisplay:
         twin.set_ylim(0, 1.08 * n_groups.max())
         twin.yaxis.get_major_locator().set_params(integer=True)
         twin.spines["top"].set_visible(False)
-        # Scores stand in front of the twin, which would else cover them.
+        # Draw the scores in front of the twin axes.
         self.ax_.set_zorder(twin.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
 
@@ -194,7 +194,7 @@ class PathDisplay:
 
 
 class _ToleranceScale:
-    """A logarithmic scale with a place for 0 to the left, and for infinity to the right."""
+    """A logarithmic scale with positions for 0 on the left and infinity on the right."""
 
     def __init__(self, tolerances: FloatArray) -> None:
         inside = tolerances[(tolerances > 0) & np.isfinite(tolerances)]
@@ -205,13 +205,13 @@ class _ToleranceScale:
         self.positions = np.array([self.position_of(tolerance) for tolerance in tolerances])
 
     def position_of(self, tolerance: float) -> float:
-        """Where a tolerance is drawn."""
+        """The position at which a tolerance is drawn."""
         if tolerance == 0:
             return self._zero
         return self._infinity if np.isinf(tolerance) else float(tolerance)
 
     def apply(self, ax: Any) -> None:
-        """Make the horizontal axis one like this."""
+        """Apply the scale to the horizontal axis."""
         ax.set_xscale("log")
         if not (self._has_zero or self._has_infinity):
             return
@@ -229,22 +229,22 @@ class _ToleranceScale:
 def plot_path(
     path: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None, **options: Any
 ) -> Axes:
-    """Score on held-out rows, and number of groups, against the tolerance.
+    """Plot the score on held-out rows and the number of groups against the tolerance.
 
-    The line is the mean over the folds, the band one standard error to both sides. The star is
+    The line is the mean over the folds, the band one standard error to both sides. The star marks
     the best mean, the diamond the fewest groups within one standard error of it, and the dotted
-    line the tolerance that the reducer has. The dashed line, with its scale to the right,
-    is the number of groups.
+    line the tolerance of the reducer. The dashed line, with its scale on the right, is the number
+    of groups.
 
     Parameters
     ----------
     path : TolerancePath, or reducer
-        What ``tolerance_path`` gave; or a fitted NonLinCFACV or GenLinCFACV; or with X and y a
-        NonLinCFA or GenLinCFA.
+        The result of ``tolerance_path``; or a fitted NonLinCFACV or GenLinCFACV; or with X and y
+        a NonLinCFA or GenLinCFA.
     X, y : optional
-        As in ``tolerance_path``, to have the path made.
+        As in ``tolerance_path``, to compute the path.
     ax : Axes, optional
-        Without them, a new figure is made.
+        By default a new figure is created.
     **options
         Further arguments of ``tolerance_path``, such as ``n_tolerances``.
 

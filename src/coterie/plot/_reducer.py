@@ -1,4 +1,4 @@
-"""What pictures ask of a fitted reducer."""
+"""Columns, names and positions of a fitted reducer."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from coterie.report.inspection import check_fitted_reducer, checked_coordinates
 
 
 def checked_reducer(reducer: Any) -> Any:
-    """The reducer, if it is one and fitted."""
+    """The reducer; raise unless it is a fitted reducer."""
     check_fitted_reducer(reducer)
     return reducer
 
 
 def input_columns(reducer: Any, X: Any) -> Any:
-    """What is grouped, of data like those of fit: of shape (n_samples, n_inputs)."""
+    """The input columns of new data, of shape (n_samples, n_inputs)."""
     return reducer._seen(X)
 
 
 def signed_names(reducer: Any) -> list[str]:
-    """The names of what is grouped, with a minus before those that are turned."""
+    """The names of the inputs, with a minus before those of sign -1."""
     names = reducer._input_names(len(reducer.labels_))
     signs = zip(names, reducer.signs_, strict=True)
     return [f"-{name}" if sign < 0 else str(name) for name, sign in signs]
 
 
 def checked_positions(positions: Any, n_inputs: int) -> FloatArray | None:
-    """One number for each feature."""
+    """The positions as an array of shape (n_inputs,), or None."""
     return checked_coordinates("positions", positions, (n_inputs,))

@@ -1,4 +1,4 @@
-"""How often the groups held, as a picture."""
+"""Plot of the stability of the groups."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from coterie.plot._reducer import checked_reducer, signed_names
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# More bars than this cannot be named.
+# Only this number of the largest groups is shown.
 MAX_BARS = 40
-# All pairs of more features than this cannot be told apart.
+# Pairs of more features cannot be distinguished.
 MAX_PAIR_FEATURES = 2000
 
 
 @dataclass(eq=False)
 class StabilityDisplay:
-    """How often each group held when rows were drawn anew, ready to be drawn.
+    """Display of how often each group was found again in resamples.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class StabilityDisplay:
 
     See Also
     --------
-    plot_stability : Draws it at once.
+    plot_stability : Creates and draws it.
 
     Examples
     --------
@@ -66,28 +66,28 @@ class StabilityDisplay:
 
     @classmethod
     def from_stability(cls, result: Any, names: Any = None) -> Self:
-        """The display of what ``coterie.stability`` gave; see ``plot_stability``."""
+        """Create the display from a Stability; see ``plot_stability``."""
         if not isinstance(result, Stability):
             raise TypeError(
-                f"result must be what coterie.stability gives, got {type(result).__name__}."
+                f"result must be a Stability, from coterie.stability, got {type(result).__name__}."
             )
         if names is not None:
             names = [str(name) for name in names]
             if len(names) != len(result.labels):
                 raise ValueError(
-                    f"names must be one for each of {len(result.labels)} features, got "
+                    f"names must hold one name for each of {len(result.labels)} features, got "
                     f"{len(names)}."
                 )
         return cls(result, names)
 
     @classmethod
     def from_estimator(cls, reducer: Any, X: Any, y: Any, **options: Any) -> Self:
-        """The display of a fitted reducer, once it has learned from many draws of rows.
+        """Create the display by fitting a reducer to resamples of the data.
 
         Parameters
         ----------
         reducer : reducer
-            Fitted; it stays as it is.
+            Fitted; it is not changed.
         X, y : array-like
             The data of the fit.
         **options
@@ -104,16 +104,16 @@ class StabilityDisplay:
         kind: Literal["groups", "pairs"] = "groups",
         colorbar: bool = True,
     ) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : Axes, optional
-            Without them, a new figure is made.
+            By default a new figure is created.
         kind : {"groups", "pairs"}, default="groups"
             A bar for each group, or a cell for each pair of features.
         colorbar : bool, default=True
-            Whether to show what the colours of the cells mean.
+            Whether to show a colour bar for the cells.
         """
         self.bars_ = self.mesh_ = self.colorbar_ = None
         if checked_word("kind", kind, ["groups", "pairs"]) == "groups":
@@ -168,7 +168,7 @@ class StabilityDisplay:
 
 
 def _largest_groups(labels: IntArray) -> IntArray:
-    """The groups to be shown: all, or the largest ones, in order of their numbers."""
+    """The groups to show: all or the largest, in order of their numbers."""
     by_size = np.argsort(-np.bincount(labels), kind="stable")
     return np.sort(by_size[:MAX_BARS])
 
@@ -181,22 +181,22 @@ def plot_stability(
     ax: Axes | None = None,
     colorbar: bool = True,
 ) -> Axes:
-    """How often each group held, or each two features were together, when rows were drawn anew.
+    """Plot how often groups, or pairs of features, were found again in resamples.
 
     Parameters
     ----------
     result : Stability
-        What ``coterie.stability`` gave.
+        The result of ``coterie.stability``.
     kind : {"groups", "pairs"}, default="groups"
-        "groups": a bar for each group, its ``group_scores``; of more than 40 groups, the largest.
-        "pairs": a cell for each pair of features, their ``together``, ordered by group with a
-        square around each; for at most 2,000 features.
+        "groups": a bar for the ``group_scores`` of each group, or of the 40 largest.
+        "pairs": a cell for each pair of features (``together``), ordered by group with a square
+        around each; for at most 2,000 features.
     names : sequence of str, optional
         One for each feature, for "pairs".
     ax : Axes, optional
-        Without them, a new figure is made.
+        By default a new figure is created.
     colorbar : bool, default=True
-        Whether to show what the colours of the cells mean.
+        Whether to show a colour bar for the cells.
 
     Returns
     -------

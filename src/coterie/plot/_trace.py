@@ -1,4 +1,4 @@
-"""How the groups came about, as a picture."""
+"""Plot of the merges as trees."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from coterie.plot._reducer import checked_reducer, signed_names
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# So many leaves have room for their names.
+# Up to this number, leaves are named.
 MAX_NAMED_LEAVES = 60
-# A group with this share of the leaves has room for its number.
+# Groups with a smaller share of the leaves are not numbered.
 MIN_NUMBERED_LEAVES_SHARE = 0.015
 
 
 @dataclass(frozen=True, eq=False)
 class GroupGrowth:
-    """How one group grew.
+    """The merges of one group.
 
     Parameters
     ----------
     label : int
-        Its number.
+        Number of the group.
     parts : list of k + 1 ndarray
-        The features that opened it, and those that joined, one merge after the other. Features
-        that were together from the start (``groups``) are one part.
+        The features that opened the group, and those that joined with each merge. Features that
+        were joined from the start (``groups``) are one part.
     prices, allowances : ndarray of shape (k,)
     """
 
@@ -52,7 +52,7 @@ class GroupGrowth:
 
     @property
     def members(self) -> IntArray:
-        """The features, in the order in which they joined."""
+        """The features in the order of joining."""
         return np.concatenate(self.parts)
 
     @property
@@ -63,18 +63,18 @@ class GroupGrowth:
 
 @dataclass(eq=False)
 class TraceDisplay:
-    """How the groups grew, ready to be drawn.
+    """Display of the merges of the largest groups.
 
     Parameters
     ----------
     growths : list of Growth
-        One for each group to be drawn, from left to right.
+        One for each group that is drawn, from left to right.
     names : list of str
         One for each feature.
     colours : list of str
         One for each group, drawn or not.
     note : str, default=""
-        What is left out.
+        A note on what is left out.
 
     Attributes
     ----------
@@ -83,11 +83,11 @@ class TraceDisplay:
     branches_ : LineCollection
         One for each merge.
     prices_, allowances_ : PathCollection
-        A dot for the price of each merge, and a dash for its allowance where that is finite.
+        A dot for the price of each merge, and a dash for its allowance if it is finite.
 
     See Also
     --------
-    plot_trace : Draws it at once.
+    plot_trace : Creates and draws it.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class TraceDisplay:
 
     @classmethod
     def from_estimator(cls, reducer: Any, *, max_groups: int = 12) -> Self:
-        """The display of the largest groups of a fitted reducer; see ``plot_trace``."""
+        """Create the display from a fitted reducer; see ``plot_trace``."""
         reducer = checked_reducer(reducer)
         if not max_groups >= 1:
             raise ValueError(f"max_groups must be 1 or more, got {max_groups}.")
@@ -120,12 +120,12 @@ class TraceDisplay:
         return cls(shown, signed_names(reducer), group_colours(reducer.labels_), note)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : Axes, optional
-            Without them, a new figure is made.
+            By default a new figure is created.
         """
         self.ax_ = axes_for(ax, 7.6, 4.2)
         self.figure_ = self.ax_.figure
@@ -143,7 +143,7 @@ class TraceDisplay:
         return self
 
     def _make_room(self) -> None:
-        """Some room for the legend above the trees, and for whole leaves beside them."""
+        """Add space for the legend above the trees, and for the outer leaves."""
         if not self.growths:
             self.ax_.set_yticks([])
             return
@@ -159,7 +159,7 @@ class TraceDisplay:
         return sum(len(growth.members) + 1 for growth in self.growths)
 
     def _starts(self) -> IntArray:
-        """Where the first leaf of each group stands, with a gap between groups."""
+        """Position of the first leaf of each group, with a space between groups."""
         return np.cumsum([0, *(len(growth.members) + 1 for growth in self.growths)])[:-1]
 
     def _draw_branches(self, floor: float) -> None:
@@ -170,7 +170,7 @@ class TraceDisplay:
             branches = _branches(growth, start, floor)
             lines += branches
             colours += [self.colours[growth.label]] * len(branches)
-        # Very many would hide the allowances behind a solid block.
+        # Thin lines, so that many branches do not hide the allowances.
         width, alpha = (1.4, 1.0) if len(lines) <= 500 else (0.4, 0.3)
         self.branches_ = LineCollection(lines, colors=colours, linewidths=width, alpha=alpha)
         self.ax_.add_collection(self.branches_)
@@ -233,7 +233,7 @@ class TraceDisplay:
 
 
 def _group_growths(reducer: Any) -> list[GroupGrowth]:
-    """How each group grew, as the trace tells it."""
+    """The merges of each group, from the trace."""
     unit_of = _must_link_roots(reducer)
     accepted = reducer.trace_[reducer.trace_.accepted]
     accepted = accepted[np.argsort(accepted.group, kind="stable")]
@@ -251,7 +251,7 @@ def _group_growths(reducer: Any) -> list[GroupGrowth]:
 
 
 def _must_link_roots(reducer: Any) -> IntArray:
-    """For each feature, the first one that it was together with from the start."""
+    """For each feature, the first feature that it was joined with from the start."""
     unit_of = np.arange(len(reducer.labels_))
     if reducer.groups is not None:
         names = reducer._input_names(len(unit_of))
@@ -262,10 +262,10 @@ def _must_link_roots(reducer: Any) -> IntArray:
 
 
 def _joined_features(members: IntArray, joined: IntArray, unit_of: IntArray) -> list[IntArray]:
-    """What opened a group, and what joined it with each merge.
+    """The features that opened a group, and those that joined with each merge.
 
-    Where n_groups made whole groups merge, a candidate may be named a second time. It stands for
-    its group then, so that the next feature that nobody named takes its place.
+    If n_groups forced whole groups to merge, a candidate can occur a second time. It then stands
+    for its group, and is replaced by the next feature that is not a candidate.
     """
     within = {int(unit): members[unit_of[members] == unit] for unit in unit_of[members]}
     named = unit_of[joined].tolist()
@@ -281,13 +281,13 @@ def _joined_features(members: IntArray, joined: IntArray, unit_of: IntArray) -> 
 
 
 def _middles(growth: GroupGrowth, start: int) -> FloatArray:
-    """Where the middle of each part stands."""
+    """Position of the middle of each part."""
     sizes = np.array([len(part) for part in growth.parts])
     return start + np.cumsum(sizes) - (sizes + 1) / 2
 
 
 def _branches(growth: GroupGrowth, start: int, floor: float) -> list[list[tuple[float, float]]]:
-    """A line for each merge: up from the group, across, and down to whom it took in."""
+    """A line for each merge: up from the group, across, and down to the joined features."""
     middles, heights = _middles(growth, start).tolist(), growth.heights.tolist()
     branches = _must_link_bars(growth, start, floor)
     stem, base = middles[0], floor
@@ -300,7 +300,7 @@ def _branches(growth: GroupGrowth, start: int, floor: float) -> list[list[tuple[
 def _must_link_bars(
     growth: GroupGrowth, start: int, floor: float
 ) -> list[list[tuple[float, float]]]:
-    """A bar along the floor for features that were together from the start."""
+    """A bar along the floor for features that were joined from the start."""
     bars, left = [], float(start)
     for part in growth.parts:
         if len(part) > 1:
@@ -310,7 +310,7 @@ def _must_link_bars(
 
 
 def _omitted_note(n_shown: int, n_larger: int, n_alone: int) -> str:
-    """What is not drawn, as a note."""
+    """A note on what is not drawn."""
     if n_larger == 0:
         return "No merges: every feature is alone."
     parts: Sequence[str] = [
@@ -322,23 +322,22 @@ def _omitted_note(n_shown: int, n_larger: int, n_alone: int) -> str:
 
 
 def plot_trace(reducer: Any, *, max_groups: int = 12, ax: Axes | None = None) -> Axes:
-    """The merges as trees: who joined which group, in what order and at what price.
+    """Plot the merges as trees: which features joined a group, in what order and at what price.
 
-    The leaves are features, in the order in which they joined, group by group. Each merge has a
-    dot at its price, on the line down to the feature that joined, and a dash at its allowance,
-    which the dot never exceeds. The branch is as high as the highest price that the group
-    has paid so far. So trees never go down, though a later merge may be cheaper than an earlier
-    one, and a price may be negative, that is a gain.
+    The leaves are features in the order of joining, group by group. Each merge has a dot at its
+    price, on the line down to the feature that joined, and a dash at its allowance, which the dot
+    never exceeds. The branch is as high as the highest price in the group so far. A later merge can
+    be cheaper than an earlier one, and a price can be negative, that is a gain.
 
     Parameters
     ----------
     reducer : reducer
         Fitted.
     max_groups : int, default=12
-        How many groups are shown, the largest ones. Features that are alone are not; what is
-        left out is said below.
+        Number of groups to show, the largest ones. Groups of one member are not shown; a note
+        below the plot says what is left out.
     ax : Axes, optional
-        Without them, a new figure is made.
+        By default a new figure is created.
 
     Returns
     -------
@@ -346,9 +345,9 @@ def plot_trace(reducer: Any, *, max_groups: int = 12, ax: Axes | None = None) ->
 
     Notes
     -----
-    Features that were together from the start, by the parameter ``groups``, are joined by a bar
-    at the foot of the tree. Where ``n_groups`` made whole groups merge, whatever the price, there
-    is no allowance, and the features of both are shown in the order in which they joined either.
+    Features that were joined from the start by the parameter ``groups`` have a bar at the foot of
+    the tree. If ``n_groups`` forced whole groups to merge, there is no allowance, and the features
+    of both groups are shown in the order of joining.
 
     Examples
     --------
