@@ -60,7 +60,10 @@ def test_groups_have_the_correlation_asked_for():
         (lambda: make_paper_data(5, task="class"), "task must be 'regression' or"),
         (lambda: make_groups(50, 3, 6), "n_groups must be 1 to n_features"),
         (lambda: make_groups(correlation=2), "correlation must be above 0"),
-        (lambda: paper_trial(np.ones((5, 2)), np.ones(5), 0), "A trial takes 3000 rows, got 5"),
+        (
+            lambda: paper_trial(np.ones((5, 2)), np.ones(5), 0),
+            "X must have 3000 rows or more, got 5",
+        ),
     ],
 )
 def test_bad_input_gets_one_sentence(make, sentence):

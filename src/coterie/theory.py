@@ -1,6 +1,6 @@
 """The theorems and lemmas of the paper as functions.
 
-What a merge costs and wins in expectation, from moments that the caller knows or estimates.
+Expected cost and gain of a merge, from moments that the caller knows or estimates.
 All columns have mean zero and models have no intercept, as in the paper. Throughout,
 ``covariance`` is that of the two inputs (2, 2), ``with_signal`` their covariances with the
 signal f (2,), ``aggregate_variance`` the variance of h(phi_1, phi_2) and
@@ -117,7 +117,7 @@ def variance_decrease(
     aggregate_variance: float,
     estimated_aggregate_variance: float,
 ) -> float:
-    """How much variance a merge saves, in finite samples (Theorem 4, Appendix A).
+    """Decrease of variance by a merge, in finite samples (Theorem 4, Appendix A).
 
     Examples
     --------
@@ -132,7 +132,7 @@ def variance_decrease(
 
 
 def asymptotic_variance_decrease(noise_variance: float, n_samples: int) -> float:
-    """How much variance a merge saves, as samples grow: one coefficient's worth (eq. 7).
+    """Asymptotic decrease of variance by a merge: the variance of one coefficient (eq. 7).
 
     Examples
     --------
@@ -152,7 +152,7 @@ def bias_increase(
     estimated_aggregate_variance: float,
     estimated_aggregate_with_signal: float,
 ) -> float:
-    """How much squared bias a merge adds, in finite samples (Theorem 5, Appendix A).
+    """Increase of squared bias by a merge, in finite samples (Theorem 5, Appendix A).
 
     Examples
     --------
@@ -160,7 +160,7 @@ def bias_increase(
     >>> bias_increase(identity, [1, 0], identity, [1, 0], 0.5, 0.5, 0.5, 0.5)
     0.5
     """
-    # The variance of the signal is in both and drops out.
+    # The variance of the signal is in both and cancels.
     two = squared_bias(0.0, covariance, with_signal, estimated_covariance, estimated_with_signal)
     one = squared_bias(
         0.0,
@@ -178,7 +178,7 @@ def asymptotic_bias_increase(
     aggregate_variance: float,
     aggregate_with_signal: float,
 ) -> float:
-    """How much squared bias a merge adds, as samples grow (Theorem 2, eq. 8).
+    """Asymptotic increase of squared bias by a merge (Theorem 2, eq. 8).
 
     Examples
     --------
@@ -211,7 +211,7 @@ def mse_balance(
     aggregate_variance: float,
     aggregate_with_signal: float,
 ) -> Balance:
-    """R2 given up by a merge against the variance saved (Theorem 3, eq. 9).
+    """Loss of R2 by a merge against the decrease of variance (Theorem 3, eq. 9).
 
     The merge does not raise the mean squared error, as samples grow, if and only if it pays.
     (The theorem's wording has the two models the wrong way round; its formula and its
@@ -234,7 +234,7 @@ def mse_balance(
 def linear_correlation_threshold(
     noise_variance: float, n_samples: int, first: float, second: float
 ) -> float:
-    """Correlation from which on the mean of two standardised inputs pays, if f is linear.
+    """Smallest correlation for which the mean of two standardised inputs pays, if f is linear.
 
     ``f = first * x1 + second * x2`` (remark on Theorem 3; Bonetti et al. 2023).
 

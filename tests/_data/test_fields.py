@@ -390,7 +390,7 @@ def test_a_field_without_columns_gets_one_sentence(field, message):
 
 @pytest.mark.parametrize("function", [field_to_graph, sample_dim_of])
 def test_what_is_no_field_gets_one_sentence(function):
-    with pytest.raises(TypeError, match="must be a DataArray or Dataset of xarray, got ndarray"):
+    with pytest.raises(TypeError, match="must be an xarray DataArray or Dataset, got ndarray"):
         function(np.ones((3, 2)))
 
 
@@ -426,12 +426,12 @@ def test_the_samples_of_a_dataset_lie_where_all_variables_do(rng):
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        (xr.DataArray(1.0), None, "no dimension, common to all variables, for the samples"),
+        (xr.DataArray(1.0), None, "no dimension that all variables share, for the samples"),
         (xr.DataArray([1.0], dims="time"), None, "dimensions for cells besides 'time'"),
         (
             xr.Dataset({"a": ("x", [1.0]), "b": ("z", [1.0])}),
             None,
-            "no dimension, common to all variables",
+            "no dimension that all variables share",
         ),
         (
             xr.DataArray([[1.0]], dims=("time", "x")),
@@ -563,9 +563,9 @@ def test_series_without_a_place_are_neighbours(rng):
         (
             {"distance": {"time": 1}},
             ValueError,
-            "distance names 'time', which is no dimension of the cells: these have .*'lat'",
+            "distance names 'time', which is not a dimension of the cells: these have .*'lat'",
         ),
-        ({"periodic": "lno"}, ValueError, "periodic names 'lno', which is no dimension"),
+        ({"periodic": "lno"}, ValueError, "periodic names 'lno', which is not a dimension"),
         ({"periodic": 360}, TypeError, "periodic must name dimensions, or .* got 360"),
         ({"periodic": {"lon": 0}}, ValueError, "periodic along 'lon' must be .* 0, got 0"),
         ({"periodic": {"lon": None}}, ValueError, "periodic along 'lon' must be .* got None"),

@@ -365,10 +365,10 @@ def test_fields_that_json_cannot_hold_are_refused(rng, tmp_path):
     field, path = a_field(rng), tmp_path / "model.json"
     y = field.fillna(0).sum(("lat", "lon")).values
     odd = field.assign_attrs(history=object())
-    with pytest.raises(TypeError, match=r"^Attribute 'history' of Variable 'sst' is of kind objec"):
+    with pytest.raises(TypeError, match=r"^Attribute 'history' of Variable 'sst' has type objec"):
         NonLinCFA().fit(odd, y).save(path)
     stacked = field.dropna("lat").stack(cell=("lat", "lon"))
-    with pytest.raises(TypeError, match=r"^Coordinate 'cell' is of kind MultiIndex, which JSON"):
+    with pytest.raises(TypeError, match=r"^Coordinate 'cell' has type MultiIndex, which JSON"):
         NonLinCFA().fit(stacked, y).save(path)
     assert not path.exists()
 

@@ -1,4 +1,4 @@
-"""Where features lie, as far as their names tell."""
+"""Coordinates of features from their names."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from coterie._core.values import FloatArray
 
 NUMBER_IN_NAME = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
-# What stands before or after a coordinate, and which way it goes.
+# Words before a coordinate, and its direction.
 HORIZONTAL_WORDS = ("lon", "long", "longitude", "x", "e", "east", "col")
 VERTICAL_WORDS = ("lat", "latitude", "y", "n", "north", "row")
-# More different words than this are names of places, and not of what is measured there.
+# More different words are names of stations rather than of variables.
 MAX_LAYERS = 12
-# Fewer names may be numbered by chance.
+# With fewer names, numbers may occur by chance.
 MIN_NAMES = 8
 
 
@@ -28,14 +28,14 @@ _COORDINATE = re.compile(
 
 
 class Axis(NamedTuple):
-    """Positions along a line, and what they are called."""
+    """Positions along an axis, and its name."""
 
     name: str
     positions: FloatArray
 
 
 class Plane(NamedTuple):
-    """Positions on a plane or on the globe, what they are called, and what lies there."""
+    """Positions on a plane or on the globe, the names of its axes, and the variables there."""
 
     across_name: str
     up_name: str
@@ -45,7 +45,7 @@ class Plane(NamedTuple):
 
 
 def axis_from_names(names: Sequence[str], min_names: int = MIN_NAMES) -> Axis | None:
-    """Positions along an axis, where names differ by a number alone that only rises or falls.
+    """Positions along an axis, if the names differ only by a number that rises or falls.
 
     Examples
     --------
@@ -71,14 +71,14 @@ def axis_from_names(names: Sequence[str], min_names: int = MIN_NAMES) -> Axis | 
 
 
 def _axis_name(name: str, which: int) -> str:
-    """The word before a number of a name; or else the text behind it, such as a unit."""
+    """The word before a number in a name, or else the text after it, such as a unit."""
     match = list(NUMBER_IN_NAME.finditer(name))[which]
     before = re.findall(r"[^\W\d_]+", name[: match.start()])
     return before[-1] if before else name[match.end() :].strip(" _()[]")
 
 
 def plane_from_names(names: Sequence[str]) -> Plane | None:
-    """Coordinates of all features, where each name holds a longitude and a latitude, or x and y.
+    """Coordinates of all features, if each name has a longitude and a latitude, or x and y.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def plane_from_names(names: Sequence[str]) -> Plane | None:
 
 
 def _layers(names: Sequence[str]) -> list[str]:
-    """What the names say besides coordinates, as far as only a few things are said."""
+    """The words in the names besides the coordinates, if there are only a few different ones."""
     rest = [_COORDINATE.sub(" ", name) for name in names]
     words = [re.findall(r"[^\W_]+", text) for text in rest]
     if len({*map(len, words)}) != 1:
@@ -115,7 +115,7 @@ def _layers(names: Sequence[str]) -> list[str]:
 
 
 def _split_name(name: str) -> tuple[tuple[str, ...], list[float]]:
-    """The texts between the numbers of a name, and the numbers."""
+    """The text between the numbers in a name, and the numbers."""
     found = list(NUMBER_IN_NAME.finditer(name))
     numbers = [float(match.group()) for match in found]
     edges = [0, *(edge for match in found for edge in (match.start(), match.end())), len(name)]
@@ -124,7 +124,7 @@ def _split_name(name: str) -> tuple[tuple[str, ...], list[float]]:
 
 
 def _coordinates_in_name(name: str) -> tuple[str, float, str, float] | None:
-    """The two coordinates in a name, each after a word that says which way it goes."""
+    """The horizontal and the vertical coordinate in a name, each with its word."""
     across = up = None
     for word, number in _WORD_AND_NUMBER.findall(name):
         if word.lower() in HORIZONTAL_WORDS and across is None:

@@ -1,4 +1,4 @@
-"""Graphs of features that lie near each other."""
+"""Graphs of neighbouring features."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from scipy import sparse
 
 from coterie._core.values import FloatArray
 
-# Grid steps such as 0.1 are not exact; neighbours at just the distance are meant to count.
+# Grid steps such as 0.1 are not exact; neighbours at exactly the distance must count.
 DISTANCE_SLACK = 1e-9
 
 
 def coordinates_to_graph(coordinates: Any, distance: Any, period: Any = None) -> sparse.csr_array:
-    """Graph of the features that lie within a distance of each other along every axis.
+    """Graph of the features within a distance of each other along every axis.
 
-    The papers' spatial rule: a candidate may join a group if it lies, in each coordinate,
-    within a given distance of some member.
+    The spatial rule of the papers: a candidate may join a group if, in each coordinate, it is
+    within a given distance of a member.
 
     Parameters
     ----------
     coordinates : array-like of shape (n_features,) or (n_features, n_axes)
-        Where each feature is: wavelength, or latitude and longitude, or time lag.
+        Position of each feature: wavelength, latitude and longitude, or time lag.
     distance : float or array-like of shape (n_axes,)
-        Largest difference between neighbours, the same or one for each axis; 0 asks for
-        equal coordinates, infinity for nothing.
+        Largest difference between neighbours, one value or one for each axis; 0 requires equal
+        coordinates, infinity allows any.
     period : float or sequence of shape (n_axes,), optional
-        After how much an axis comes back to where it began, the same or one for each axis:
-        360 for degrees of longitude. None and infinity stand for an axis that never does. On
-        an axis that does, coordinates are equal if they are but for rounding.
+        Period of each axis, one value or one for each axis: 360 for degrees of longitude. None or
+        infinity for an axis that is not periodic. On a periodic axis, coordinates are compared up
+        to rounding.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def coordinates_to_graph(coordinates: Any, distance: Any, period: Any = None) ->
     steps, lengths = _scaled_coordinates(
         points, _checked_distance(distance, n_axes), _checked_period(period, n_axes)
     )
-    # Imported late: most users need no coordinates.
+    # Imported here, since most users need no coordinates.
     from scipy.spatial import KDTree
 
     tree = KDTree(steps, boxsize=lengths if lengths.any() else None)
@@ -98,7 +98,7 @@ def _checked_distance(distance: Any, n_axes: int) -> FloatArray:
 
 
 def _checked_period(period: Any, n_axes: int) -> FloatArray:
-    """The period of each axis, infinity where it does not close."""
+    """The period of each axis, infinity if it is not periodic."""
     if period is None:
         return np.full(n_axes, np.inf)
     if isinstance(period, list | tuple):
@@ -112,22 +112,22 @@ def _checked_period(period: Any, n_axes: int) -> FloatArray:
 def _scaled_coordinates(
     points: FloatArray, distances: FloatArray, periods: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Coordinates in which neighbours differ by at most 1 along every axis.
+    """Coordinates scaled so that neighbours differ by at most 1 along every axis.
 
     Returns
     -------
     steps : ndarray of shape (n_features, n_axes)
     lengths : ndarray of shape (n_axes,)
-        After how many steps an axis closes, 0 if it does not.
+        Scaled period of each axis, 0 if it is not periodic.
     """
     steps, lengths = np.empty(points.shape), np.zeros(len(distances))
     for axis, (distance, period) in enumerate(zip(distances, periods, strict=True)):
         along = points[:, axis]
         span = np.ptp(along) if len(along) else 0.0
         if distance == 0 and np.isfinite(period):
-            # A turn is rarely exact: 0.1 and 360.1 are equal but for rounding.
+            # Periods are rarely exact: 0.1 and 360.1 are equal up to rounding.
             distance = DISTANCE_SLACK * min(np.abs(along).max(initial=0.0), period)
-        # What does not reach round, or reaches everything, need not be bent, which costs digits.
+        # Use the period only where it matters, since the modulo costs digits.
         if distance >= period / 2:
             steps[:, axis] = 0.0
         elif span + distance < period * (1 - 2 * DISTANCE_SLACK):
@@ -140,11 +140,11 @@ def _scaled_coordinates(
 def _scale_line(along: FloatArray, distance: float) -> FloatArray:
     if distance > 0:
         return along / distance
-    # Equal coordinates stay equal, different ones come to lie 2 apart.
+    # Equal coordinates stay equal, different ones are at least 2 apart.
     return 2.0 * np.unique(along, return_inverse=True)[1]
 
 
 def _scale_circle(along: FloatArray, distance: float, period: float) -> tuple[FloatArray, float]:
-    """Steps from the smallest coordinate, once round at most, and how many go round."""
+    """Scaled coordinates from the smallest one, modulo the period, and the scaled period."""
     steps, length = np.mod(along - along.min(), period) / distance, period / distance
     return np.where(steps < length, steps, 0.0), length

@@ -1,4 +1,4 @@
-"""Small problems whose right answer is known, and one real one."""
+"""Synthetic datasets with known groups, and one real dataset."""
 
 from coterie.datasets._problems import (
     Trial,

@@ -1,4 +1,4 @@
-"""Small problems whose right answer is known, and one real one."""
+"""Synthetic datasets with known groups, and one real dataset."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def make_paper_data(
     task: Literal["regression", "classification"] = "regression",
     n_samples: int = 30_000,
 ) -> tuple[FloatArray, FloatArray]:
-    """The synthetic data of the paper, number for number.
+    """The synthetic data of the paper, reproduced exactly.
 
     Each feature is 0.7 times an earlier one plus 0.3 times uniform noise, all are standardised,
     and the target is a combination of them (or of their squares) with uniform coefficients
@@ -38,7 +38,7 @@ def make_paper_data(
         Classification asks whether the target is at least 0 (linear), or at least its mean
         (quadratic).
     n_samples : int, default=30_000
-        Fewer give other numbers, not the first rows of these.
+        Other values give other data, not a subset of the rows.
 
     Returns
     -------
@@ -86,7 +86,7 @@ class Trial(NamedTuple):
 
 
 def paper_trial(X: FloatArray, y: FloatArray, trial: int) -> Trial:
-    """The rows of one repetition of the paper: 2000 to fit and the next 1000 to test.
+    """The rows of one repetition of the paper: 2000 training rows and the next 1000 test rows.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def paper_trial(X: FloatArray, y: FloatArray, trial: int) -> Trial:
     """
     start = 3000 * trial
     if len(X) < 3000:
-        raise ValueError(f"A trial takes 3000 rows, got {len(X)}.")
+        raise ValueError(f"X must have 3000 rows or more, got {len(X)}.")
     if not 0 <= start <= len(X) - 3000:
         raise ValueError(f"trial must be 0 to {len(X) // 3000 - 1}, got {trial}.")
     train, test = slice(start, start + 2000), slice(start + 2000, start + 3000)
@@ -113,7 +113,7 @@ def paper_trial(X: FloatArray, y: FloatArray, trial: int) -> Trial:
 
 
 class GroupedProblem(NamedTuple):
-    """A problem with known groups."""
+    """A dataset with known groups."""
 
     X: FloatArray
     y: FloatArray
@@ -129,7 +129,7 @@ def make_groups(
     noise: float = 1.0,
     random_state: Any = None,
 ) -> GroupedProblem:
-    """Features that measure a few hidden factors, on which the target depends.
+    """Features that measure a few latent factors, on which the target depends.
 
     Every feature is one factor with noise, so the right partition puts features of the same
     factor together. The effects of the factors are whole numbers in alternating directions,
@@ -149,7 +149,7 @@ def make_groups(
     X : ndarray of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
     labels : ndarray of shape (n_features,)
-        The right answer, numbered in order of the first member.
+        The true groups, numbered in order of the first member.
 
     Examples
     --------

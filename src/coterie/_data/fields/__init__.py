@@ -1,4 +1,4 @@
-"""Fields on a grid, as xarray has them, as tables of columns and back."""
+"""xarray fields as tables of columns, and back."""
 
 from coterie._data.fields._graph import field_to_graph
 from coterie._data.fields._layout import Layout, rows_first, sample_dim_of, samples_first

@@ -1,4 +1,4 @@
-"""Coordinates as short texts."""
+"""Short labels of coordinates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def coordinate_labels(coordinates: NDArray[Any]) -> list[str]:
-    """Coordinates as short texts, all different."""
+    """Coordinates as short and unique labels."""
     for digits in (7, 15, 17):
         texts = _format_coordinates(coordinates, digits)
         if len({*texts}) == len(texts):
@@ -25,13 +25,13 @@ def _format_coordinates(coordinates: NDArray[Any], digits: int) -> list[str]:
         return np.datetime_as_string(coordinates, unit="auto").tolist()
     if kind == "m":
         return _format_durations(coordinates)
-    # Dates of other calendars are objects, which have the ISO form themselves.
+    # Dates of other calendars are objects with an isoformat method.
     dates = (getattr(value, "isoformat", None) for value in coordinates)
     return [iso() if iso else str(value) for iso, value in zip(dates, coordinates, strict=True)]
 
 
 def _format_float(value: float, digits: int) -> str:
-    # Adding 0 takes the sign from a zero.
+    # Adding 0 removes the sign of -0.
     return f"{value + 0.0:.{15 if value.is_integer() else digits}g}"
 
 

@@ -1,4 +1,4 @@
-"""Which cells of a field lie next to each other."""
+"""The graph of neighbouring cells of a field."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ FULL_CIRCLE = 360.0
 def field_to_graph(
     field: Any, sample_dim: str | None = None, *, distance: Any = None, periodic: Any = ()
 ) -> sparse.csr_array:
-    """Graph of the cells of a field that lie next to each other, for ``connectivity``.
+    """Graph of the neighbouring cells of a field, for ``connectivity``.
 
-    Two cells are neighbours if they are near along every dimension, diagonally too. Cells that
-    are NaN in every sample are no columns and stand in no row of the graph.
+    Two cells are neighbours if they are close along every dimension; diagonal neighbours count.
+    Cells that are NaN in every sample are left out of the columns and of the graph.
 
-    Variables of a Dataset on the same dimensions share their grid: a cell touches, in the
-    other variables as well, itself and its neighbours. Give the variables as ``separate`` to a
-    reducer to keep them apart. Variables on different dimensions never touch.
+    Variables of a Dataset on the same dimensions share their grid: the same cell and its neighbours
+    in the other variables are neighbours, too. To keep variables apart, pass them as ``separate``
+    to a reducer. Cells of variables on different dimensions are never neighbours.
 
     Parameters
     ----------
-    field : DataArray or Dataset of xarray
-        As given to ``fit``.
+    field : xarray DataArray or Dataset
+        As passed to ``fit``.
     sample_dim : str, optional
-        The dimension of the samples; by default the first, and of a Dataset the first that all
+        The dimension of the samples; by default the first, for a Dataset the first that all
         variables share.
     distance : dict of float, optional
         Largest difference between neighbours along a dimension, in units of its coordinates;
-        0 asks for equal coordinates, infinity for nothing. Along a dimension not named here,
-        neighbours are one step of the grid apart, however wide it is.
+        0 requires equal coordinates, infinity allows any. Along other dimensions, neighbours are
+        one grid step apart, whatever the coordinates.
     periodic : str, sequence of str, or dict of float, optional
-        Dimensions that close on themselves. In steps of the grid, the last is next to the
-        first; with a distance, coordinates come back after 360, or after what a dict says.
+        Periodic dimensions. In grid steps, the last cell is next to the first; with a distance,
+        the period is 360, or the value in the dict.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def field_to_graph(
 
 
 class GridAxis(NamedTuple):
-    """Where each column lies along a dimension, and how far its neighbours may be."""
+    """The position of each column along a dimension, and the distance of neighbours."""
 
     positions: NDArray[Any]
     distance: float
@@ -101,7 +101,7 @@ def _grid_axes(layout: Layout, distance: Any, periodic: Any) -> Iterator[GridAxi
 
 
 def _column_positions(layout: Layout, dim: str, positions: NDArray[Any]) -> NDArray[Any]:
-    """Where each column lies along a dimension; 0 if its variable does not have it."""
+    """The position of each column along a dimension; 0 if its variable does not have it."""
     by_grid = [
         positions[grid.cells([dim])[:, 0]] if dim in grid.kept.dims else np.zeros(grid.n_columns)
         for grid in layout.grids
@@ -110,14 +110,14 @@ def _column_positions(layout: Layout, dim: str, positions: NDArray[Any]) -> NDAr
 
 
 def _to_double(coordinates: NDArray[Any]) -> NDArray[Any]:
-    """Coordinates in double precision, such that steps of 0.1 are 0.1 in single precision too."""
+    """Coordinates in double precision, through text, so that 0.1 in single precision is 0.1."""
     if coordinates.dtype.kind == "f" and coordinates.dtype.itemsize < 8:
         return coordinates.astype(str).astype(np.float64)
     return coordinates
 
 
 def _variable_axis(layout: Layout) -> GridAxis:
-    """An axis along which only variables on the same dimensions are neighbours."""
+    """An axis along which only variables with the same dimensions are neighbours."""
     dims = [{*grid.kept.dims} for grid in layout.grids]
     numbers = np.repeat([dims.index(d) for d in dims], [grid.n_columns for grid in layout.grids])
     return GridAxis(numbers, 0, None)
@@ -139,7 +139,7 @@ def _checked_distances(distance: Any, along: Mapping[str, NDArray[Any]]) -> Mapp
         if along[dim].dtype.kind not in "iuf":
             raise ValueError(
                 f"distance along {dim!r} needs coordinates that are numbers, got "
-                f"{along[dim].dtype}. Leave it out to count steps of the grid."
+                f"{along[dim].dtype}. Leave it out to use grid steps."
             )
     return distance
 
@@ -163,6 +163,6 @@ def _checked_periods(periodic: Any, along: Mapping[str, Any]) -> Mapping[str, fl
 def _check_dims_exist(parameter: str, given: Iterable[str], dims: Iterable[str]) -> None:
     if unknown := [dim for dim in given if dim not in dims]:
         raise ValueError(
-            f"{parameter} names {unknown[0]!r}, which is no dimension of the cells: these have "
+            f"{parameter} names {unknown[0]!r}, which is not a dimension of the cells: these have "
             f"{list_items('dimension', dims)}."
         )

@@ -1,4 +1,4 @@
-"""How a field becomes columns, and how columns become a field."""
+"""The layout of a field: fields to columns, and columns to fields."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from coterie._data.fields._variables import (
 def sample_dim_of(X: Any, y: Any = None) -> str:
     """The dimension of a field that holds the samples.
 
-    That of y if it is a DataArray of one or two dimensions that shares just one with X, else
-    the first of X; for a Dataset, the first that all variables share.
+    If y is a DataArray of one or two dimensions that shares exactly one with X, that dimension.
+    Otherwise the first dimension of X; for a Dataset, the first that all variables share.
     """
     variables = variables_of(X)
     shared = [d for d in variables[0].dims if all(d in variable.dims for variable in variables)]
@@ -39,19 +39,20 @@ def sample_dim_of(X: Any, y: Any = None) -> str:
         if not common:
             raise ValueError(
                 f"y has {list_items('dimension', y.dims)}, of which the field has none: it has "
-                f"{list_items('dimension', X.sizes)}. Rename that of y, or give y as an array."
+                f"{list_items('dimension', X.sizes)}. Rename that of y, or pass y as an array."
             )
         shared = common if len(common) == 1 else shared
     if not shared:
-        raise ValueError("The field has no dimension, common to all variables, for the samples.")
+        raise ValueError("The field has no dimension that all variables share, for the samples.")
     check_sample_dim(X, shared[0])
     return shared[0]
 
 
 def samples_first(y: Any, X: Any, sample_dim: str) -> Any:
-    """A target, labelled or not, as an array with the samples of X along its first axis.
+    """A target as an array with the samples of X along its first axis.
 
-    Labelled samples are put in the order of those of X. A target over Dask stays there, if X does.
+    The samples of a DataArray are put in the order of X. A Dask target stays a Dask array, if X is
+    one.
     """
     if is_xarray("Dataset", y):
         raise TypeError("y is a Dataset: pass one of its variables, or to_array() of it.")
@@ -70,7 +71,7 @@ def _reorder_target(ours: NDArray[Any], y: Any, theirs: NDArray[Any], sample_dim
     if coordinates_differ(ours[wanted], theirs[order]).any():
         raise ValueError(
             f"y and the field have different coordinates along {sample_dim!r}. Align them first, "
-            "or give y.values to pair them by position."
+            "or pass y.values to pair them by position."
         )
     placed = np.empty(len(order), dtype=np.intp)
     placed[wanted] = order
@@ -79,15 +80,15 @@ def _reorder_target(ours: NDArray[Any], y: Any, theirs: NDArray[Any], sample_dim
 
 @dataclass(frozen=True)
 class Grid:
-    """The cells of one variable: where they lie, and which of them are columns.
+    """The cells of one variable, and which of them are columns.
 
     Parameters
     ----------
     kept : DataArray of bool
-        On the dimensions of the cells, with name, coordinates and attributes of the variable:
-        False where every sample is NaN.
+        On the dimensions of the cells, with name, coordinates and attributes of the variable;
+        False where all samples are NaN.
     dims : tuple of str
-        The dimensions of the variable, that of the samples among them.
+        The dimensions of the variable, including that of the samples.
     """
 
     kept: Any
@@ -95,25 +96,25 @@ class Grid:
 
     @classmethod
     def of_all(cls, variables: Sequence[Any], sample_dim: str) -> tuple[Grid, ...]:
-        """The cells of variables; those that are NaN in every sample are left out."""
+        """The grids of several variables; cells that are NaN in every sample are not columns."""
         for variable in variables:
             check_real_numbers(variable)
         kept = [each.notnull().any(sample_dim, keep_attrs=True) for each in variables]
         if any(is_lazy(each) for each in kept):
             from dask import compute
 
-            # One look at the values of all of them.
+            # One pass over the values of all variables.
             kept = compute(*kept)
         return tuple(cls(*pair) for pair in zip(kept, (v.dims for v in variables), strict=True))
 
     @property
     def is_column(self) -> NDArray[np.bool_]:
-        """Which cells are columns, on the dimensions of the cells."""
+        """Mask of the cells that are columns."""
         return np.asarray(self.kept)
 
     @property
     def n_columns(self) -> int:
-        """How many cells are columns."""
+        """Number of cells that are columns."""
         return int(self.is_column.sum())
 
     def cells(self, dims: Sequence[str]) -> IntArray:
@@ -134,7 +135,7 @@ class Grid:
     def columns(self, variable: Any, sample_dim: str) -> Any:
         """The columns of a variable like this one, of shape (n_samples, n_columns).
 
-        Those of a variable over Dask are an array of Dask, of blocks with all columns.
+        For a Dask variable a Dask array, whose blocks have all columns.
         """
         check_real_numbers(variable)
         self._check(variable)
@@ -152,7 +153,7 @@ class Grid:
         )
 
     def _flatten(self, values: NDArray[Any]) -> FloatArray:
-        """Samples of all cells as rows of the columns."""
+        """Samples of the cells as rows of a table."""
         values = values.astype(_float_dtype(values.dtype), copy=False)
         is_column = self.is_column
         if is_column.all():
@@ -160,7 +161,7 @@ class Grid:
         return values[:, is_column]
 
     def _check(self, variable: Any) -> None:
-        """Raise where a variable has other cells than this one."""
+        """Raise if the cells of a variable differ from these."""
         owner = variable_text(self.kept)
         if {*variable.dims} != {*self.dims}:
             raise ValueError(
@@ -173,7 +174,7 @@ class Grid:
                     f"{owner} must have size {size} along {dim!r} as in fit, got "
                     f"{variable.sizes[dim]}."
                 )
-            # Without coordinates, the size is all there is to compare: so does xarray.
+            # Without coordinates, only the size is compared, as in xarray.
             if dim in self.kept.coords and dim in variable.coords:
                 self._check_coordinates(dim, coordinates_along(variable, dim))
 
@@ -184,14 +185,14 @@ class Grid:
             here = others[0]
             raise ValueError(
                 f"{variable_text(self.kept)} must have the coordinates of fit along {dim!r}, got "
-                f"{coordinates[here]!s} in place of {expected[here]!s}: bring it to the grid of "
-                "fit first, with sel or interp."
+                f"{coordinates[here]!s} in place of {expected[here]!s}: convert it to the grid "
+                "of fit first, with sel or interp."
             )
 
     def fill_cells(self, values: Any) -> Any:
         """Values of the columns, along the last axis, as values of the cells.
 
-        NaN where a cell is no column.
+        NaN for cells that are not columns.
         """
         is_column = self.is_column
         if _is_dask_array(values):
@@ -218,7 +219,7 @@ def _is_dask_array(values: Any) -> bool:
 
 
 def _delayed_grid(grid: Grid) -> Any:
-    """What goes to each worker of Dask once, whatever the number of blocks."""
+    """The grid as a delayed value, sent to each Dask worker once."""
     from dask import delayed
 
     return delayed(grid, pure=True, traverse=False)
@@ -233,13 +234,13 @@ def _fill_block(values: NDArray[Any], grid: Grid) -> Any:
 
 
 def _float_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Single precision stays, everything else becomes double."""
+    """float32 for float32, else float64."""
     is_single = dtype.kind == "f" and dtype.itemsize == 4
     return np.dtype(np.float32 if is_single else np.float64)
 
 
 def _rechunk_cells(values: Any) -> Any:
-    """An array of Dask with all cells in each block, of a size that Dask finds right."""
+    """A Dask array with all cells in each block; Dask chooses the number of samples."""
     cells = dict.fromkeys(range(1, values.ndim), -1)
     if all(number == 1 for number in values.numblocks[1:]):
         return values
@@ -248,10 +249,10 @@ def _rechunk_cells(values: Any) -> Any:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a field became a table, one column for each cell, so that results can go back.
+    """How a field is stored as a table with one column for each cell.
 
-    Cells that are NaN in every sample, such as land in a field of the sea, are no columns. The
-    columns stand in the order of the dimensions of the field, variable by variable.
+    Cells that are NaN in every sample, such as land in a field of the sea, are not columns. Columns
+    are in the order of the dimensions of the field, variable by variable.
 
     Parameters
     ----------
@@ -260,7 +261,7 @@ class Layout:
     grids : tuple of Grid
         The cells of each variable.
     is_dataset : bool
-        Whether the field was a Dataset, else a DataArray.
+        Whether the field was a Dataset; otherwise it was a DataArray.
 
     Examples
     --------
@@ -287,16 +288,18 @@ class Layout:
 
     @classmethod
     def of(cls, field: Any, sample_dim: str) -> Layout:
-        """The layout of a field whose samples lie along a dimension."""
+        """The layout of a field with this dimension of the samples."""
         check_sample_dim(field, sample_dim)
         grids = Grid.of_all(variables_of(field), sample_dim)
         if not any(grid.n_columns for grid in grids):
-            raise ValueError("The field has no cell with a value: all are NaN, or it is empty.")
+            raise ValueError(
+                "The field has no cell with a value: all values are NaN, or it is empty."
+            )
         return cls(sample_dim, grids, is_xarray("Dataset", field))
 
     @property
     def n_columns(self) -> int:
-        """How many columns the table has."""
+        """Number of columns of the table."""
         return sum(grid.n_columns for grid in self.grids)
 
     @property
@@ -307,8 +310,8 @@ class Layout:
     def table(self, field: Any) -> Any:
         """The columns of a field on the same grid, of shape (n_samples, n_columns).
 
-        Its dimensions may come in any order, and a Dataset may have further variables. The table
-        of a field over Dask is an array of Dask.
+        Its dimensions may be in any order, and a Dataset may have further variables. For a Dask
+        field the table is a Dask array.
         """
         variables = self._matching_variables(field)
         pairs = zip(self.grids, variables, strict=True)
@@ -332,17 +335,17 @@ class Layout:
         Parameters
         ----------
         values : array-like of shape (n_columns,)
-            Labels, or anything else that is known of each column.
+            Labels, or other values of the columns.
 
         Returns
         -------
         DataArray or Dataset
-            On the dimensions of the cells with their coordinates. NaN where a cell is no
-            column, so that integers become floats there.
+            On the dimensions of the cells with their coordinates. NaN for cells that are not
+            columns, so that integers become floats there.
         """
         parts = []
         for grid, part in self._split_by_variable(np.array(values), 1):
-            # Units and long names are those of the variable, not of what is shown here.
+            # Units and long names belong to the variable, not to these values.
             parts.append(grid.kept.copy(data=grid.fill_cells(part)))
             parts[-1].attrs = {}
         return self._join_variables(parts)
@@ -353,7 +356,7 @@ class Layout:
         Parameters
         ----------
         values : array-like of shape (n_samples, n_groups)
-            An array of Dask stays one.
+            A Dask array stays one.
         field : DataArray or Dataset
             Its coordinates along the samples are kept.
         names : iterable of str
@@ -362,19 +365,19 @@ class Layout:
         import xarray
 
         group = "group" if self.sample_dim != "group" else "groups"
-        # An array of Dask would give its own name.
+        # A Dask array would set its own name.
         made = xarray.DataArray(values, dims=(self.sample_dim, group)).rename(None)
         return self._add_sample_coords(made, field).assign_coords(
             {group: [str(name) for name in names]}
         )
 
     def unstacked(self, values: ArrayLike, field: Any = None) -> Any:
-        """A table as a field like the one in fit, NaN where a cell is no column.
+        """A table as a field like the one in fit, with NaN for cells that are not columns.
 
         Parameters
         ----------
         values : array-like of shape (n_samples, n_columns)
-            Of an array of Dask, the field is one over Dask.
+            From a Dask array, a Dask field.
         field : DataArray or Dataset, optional
             Its coordinates along the samples are kept.
         """
@@ -394,7 +397,7 @@ class Layout:
         return self._join_variables(parts)
 
     def _split_by_variable(self, values: Any, ndim: int) -> Iterator[tuple[Grid, Any]]:
-        """The values of each variable, columns along the last of some axes."""
+        """Split values by variable, along their last axis."""
         if values.ndim != ndim or values.shape[-1] != self.n_columns:
             raise ValueError(
                 f"values must have {ndim} dimension{'s' * (ndim > 1)}, the last of size "
@@ -405,7 +408,7 @@ class Layout:
         return zip(self.grids, parts, strict=True)
 
     def _join_variables(self, parts: list[Any]) -> Any:
-        """A field again, from its variables."""
+        """Join variables to a field."""
         if not self.is_dataset:
             return parts[0]
         import xarray
@@ -413,7 +416,7 @@ class Layout:
         return xarray.Dataset({part.name: part for part in parts})
 
     def _add_sample_coords(self, made: Any, field: Any) -> Any:
-        """What was made, with the coordinates along the samples of a field."""
+        """Add the coordinates of a field along the samples."""
         if field is None:
             return made
         coords = field.coords.items()
@@ -422,7 +425,7 @@ class Layout:
 
 
 def rows_first(X: Any, y: Any) -> tuple[Any, Any]:
-    """Data whose rows are along the first axis, fields included."""
+    """X and y with rows along the first axis, also for fields."""
     if not is_field(X):
         return X, np.asarray(y)
     sample_dim = sample_dim_of(X, y)

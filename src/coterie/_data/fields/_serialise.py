@@ -1,4 +1,4 @@
-"""The layout of a field as plain values, and back."""
+"""The layout of a field to JSON and back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from coterie._persist.files import (
 
 
 def plain_layout(layout: Layout) -> dict[str, Any]:
-    """A layout as plain values: of each variable its cells, coordinates and attributes."""
+    """A layout as JSON: the cells, coordinates and attributes of each variable."""
     return {
         "sample_dim": _checked_text("The dimension of the samples", layout.sample_dim),
         "is_dataset": layout.is_dataset,
@@ -75,7 +75,7 @@ def _attributes_to_json(owner: str, attributes: Mapping[Any, Any]) -> dict[str, 
 
 def _not_serialisable_error(owner: str, kind: str) -> TypeError:
     return TypeError(
-        f"{owner[0].upper()}{owner[1:]} is of kind {kind}, which JSON cannot hold. "
+        f"{owner[0].upper()}{owner[1:]} has type {kind}, which JSON cannot hold. "
         "Drop or convert it before fit."
     )
 
@@ -87,7 +87,7 @@ def _checked_text(owner: str, name: Any) -> str:
 
 
 def layout_in(entry: Entry) -> Layout:
-    """The layout that plain values stand for."""
+    """Load a layout from JSON."""
     grids = tuple(_grid_from_json(grid) for grid in entry["grids"].items())
     layout = Layout(entry["sample_dim"].text(), grids, entry["is_dataset"].truth())
     if not grids or (len(grids) > 1 and not layout.is_dataset):

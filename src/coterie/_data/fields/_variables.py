@@ -1,4 +1,4 @@
-"""The variables of a field: what kind they are, and where their cells lie."""
+"""The variables of an xarray field: types, dimensions and coordinates."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Coordinates are the same when they differ by less than this share of the largest: files
-# store the same grid in single and in double precision.
+# Coordinates are equal if they differ by less than this share of the largest, since files store
+# the same grid in single or in double precision.
 COORDINATE_TOLERANCE = 1e-6
 
 
 def is_field(X: object) -> bool:
-    """Whether X is a DataArray or a Dataset of xarray, which is not imported to find out."""
+    """Whether X is an xarray DataArray or Dataset; does not import xarray."""
     return is_xarray("DataArray", X) or is_xarray("Dataset", X)
 
 
@@ -25,7 +25,7 @@ def is_xarray(kind: str, X: object) -> bool:
 
 
 def is_lazy(X: Any) -> bool:
-    """Whether X is a field over Dask, whose values are not in memory."""
+    """Whether X is a field of Dask arrays, which are not in memory."""
     if not is_field(X):
         return False
     variables: list[Any] = [X] if is_xarray("DataArray", X) else list(X.data_vars.values())
@@ -33,12 +33,12 @@ def is_lazy(X: Any) -> bool:
 
 
 def variables_of(field: Any) -> list[Any]:
-    """The variables of a field, one or more."""
+    """The variables of a field."""
     if is_xarray("DataArray", field):
         return [field]
     if not is_xarray("Dataset", field):
         raise TypeError(
-            f"The field must be a DataArray or Dataset of xarray, got {type(field).__name__}."
+            f"The field must be an xarray DataArray or Dataset, got {type(field).__name__}."
         )
     if not field.data_vars:
         raise ValueError("The field is a Dataset without variables: it needs one or more.")
@@ -74,20 +74,20 @@ def variable_text(variable: Any) -> str:
 
 
 def list_items(noun: str, items: Iterable[object]) -> str:
-    """A noun and some items, such as "dimensions 'lat', 'lon'"."""
+    """A noun and a list of items, such as "dimensions 'lat', 'lon'"."""
     shown = [repr(item) for item in items]
     return f"{noun}{'s' * (len(shown) > 1)} {', '.join(shown)}" if shown else f"no {noun}s"
 
 
 def coordinates_along(variable: Any, dim: str) -> NDArray[Any]:
-    """The coordinates of a variable along a dimension, or its indices if there are none."""
+    """The coordinates of a variable along a dimension, or indices if there are none."""
     if dim in variable.coords:
         return np.asarray(variable.coords[dim])
     return np.arange(variable.sizes[dim])
 
 
 def coordinates_differ(these: NDArray[Any], those: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where coordinates are not the same, numbers but for rounding."""
+    """Mask of coordinates that differ, beyond rounding for numbers."""
     if these.dtype.kind in "iuf" and those.dtype.kind in "iuf":
         largest = np.abs(these).max(initial=0, where=np.isfinite(these))
         return ~np.isclose(
