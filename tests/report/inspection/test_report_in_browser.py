@@ -187,7 +187,7 @@ def test_groups_are_searched_sorted_and_opened(opened):
     card.locator(".members li").first.wait_for()
     assert card.locator(".members li").count() == 5
     assert "\N{MINUS SIGN}feature_00018" in card.locator(".members").inner_text()
-    card.get_by_text("What was given up: 4 merges, 3 refused").click()
+    card.get_by_text("Prices: 4 merges, 3 refused").click()
     card.get_by_text("As a table").click()
     card.locator("tbody tr").first.wait_for()
     assert card.locator("tbody tr").count() == 4

@@ -12,7 +12,7 @@ function schemeButton() {
   system.addEventListener("change", () => { label(); redrawAll(); });
   label();
   let before;
-  // Paper is light, also for pictures that are drawn already.
+  // Print in light colours; redraw what is already drawn.
   addEventListener("beforeprint", () => { before = root.dataset.scheme; root.dataset.scheme = "light"; redrawAll(); });
   addEventListener("afterprint", () => {
     if (before) root.dataset.scheme = before;

@@ -1,11 +1,11 @@
 "use strict";
 
-// Names from the data become text nodes and never markup.
+// Names from the data become text nodes, never markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 const WORDS = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity };
 const MINUS = "\u2212", DASH = "\u2013", TIMES = "\u00d7", PLUS_MINUS = "\u00b1";
-// Okabe and Ito's colours, which most people can tell apart, and two more.
+// The colours of Okabe and Ito, which colour-blind readers can distinguish, and two more.
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#882255", "#9a9a9a"];
 const DARK_COLOURS = new Set([0, 7]);
 const CARDS = 20, ROWS = 50, MOST_MEMBERS = 500, MOST_MERGES = 200, MOST_OUTPUTS = 6, LONGEST_NAME = 70;
@@ -43,13 +43,13 @@ function significant(value) {
 }
 
 function shortened(text) {
-  // What turns the direction of writing would show another name.
+  // Characters that change the writing direction could disguise a name.
   const name = text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
   const letters = name.length > LONGEST_NAME ? [...name] : [];
   return letters.length > LONGEST_NAME ? `${letters.slice(0, 45).join("")} \u2026 ${letters.slice(-20).join("")}` : name;
 }
 
-/** A name within a sentence; isolates keep its direction of writing to itself. */
+/** A name within a sentence, with its writing direction isolated. */
 function quoted(name) {
   return name.trim() ? `\u2068${shortened(name)}\u2069` : "(no name)";
 }
@@ -98,7 +98,7 @@ function chip(group, colour) {
   return element;
 }
 
-/** The colour that a variable of the style has now; variables themselves hold both schemes. */
+/** The current value of a CSS colour variable, which depends on the colour scheme. */
 function inkOf(name) {
   const probe = document.body.appendChild(made("i"));
   probe.style.color = `var(--${name})`;
@@ -107,7 +107,7 @@ function inkOf(name) {
   return ink;
 }
 
-/** A picture is drawn for the width it has, again whenever that changes, or the scheme. */
+/** Draw a plot for its width, and redraw it when the width or the colour scheme changes. */
 function picture(host, describe, draw) {
   const frame = host.appendChild(made("div", { class: "picture" }));
   let width = 0;
@@ -135,9 +135,9 @@ function sharpCanvas(width, height) {
   return [canvas, pen];
 }
 
-/** A slider over places, and what stands there; pointing into a picture moves it, too. */
+/** A slider over positions, with the text of the current one; pointing into a plot moves it, too. */
 function probe(host, label, most, describe, moved) {
-  // The slider speaks for itself; a live output would say everything twice.
+  // Screen readers announce the slider itself; a live output would repeat it.
   const output = made("output", { "aria-live": "off" });
   const input = made("input", { type: "range", min: 0, max: Math.max(most - 1, 0), value: 0 });
   const show = () => {
@@ -180,7 +180,7 @@ function ticks([low, high], most) {
   const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough);
   const found = [];
   const first = Math.ceil(low / step - 1e-9);
-  // Counted, since a number that is too large does not grow by one.
+  // An integer counter, since adding a small step to a large float may change nothing.
   for (let n = 0; n <= most + 1 && (first + n) * step <= high + step * 1e-9; n++) found.push(Number(((first + n) * step).toPrecision(12)));
   return found;
 }
@@ -217,7 +217,7 @@ function key(...entries) {
 
 // ---- Colours of groups
 
-/** Pairs of features that a reader sees side by side. */
+/** Pairs of features that are drawn next to each other. */
 function neighbours() {
   const pairs = [];
   const inOrder = (order) => order.forEach((one, place) => place && pairs.push([order[place - 1], one]));
@@ -247,7 +247,7 @@ function onMap() {
 
 const PAIRS = neighbours();
 
-/** A colour for each group: not that of a neighbour, if any is left; the wished one, if it can be. */
+/** A colour for each group: different from its neighbours if possible, and the preferred one if possible. */
 function colouring(partition, n_groups, wished) {
   const beside = Array.from({ length: n_groups }, () => new Map());
   for (const [one, other] of PAIRS) {
@@ -269,7 +269,7 @@ function colouring(partition, n_groups, wished) {
 
 const COLOUR_OF = colouring(labels, groups.length, null);
 
-/** For each group of another partition, the colour that most of its features have in the fit. */
+/** Preferred colours for another partition: the colour that most features of a group have in the fit. */
 function wishes(partition, n_groups) {
   const votes = Array.from({ length: n_groups }, () => COLOURS.map(() => 0));
   partition.forEach((group, feature) => { votes[group][COLOUR_OF[labels[feature]]] += 1; });

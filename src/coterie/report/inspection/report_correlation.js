@@ -43,8 +43,8 @@ function rowNodes(place) {
 }
 
 function correlationWords() {
-  // Means over blocks are nearer to 0 than what they are means of.
-  if (correlation.features.some((own) => own.length > 1)) return "Rows and columns stand for several features each; a cell is the mean of their correlations, in which opposite signs cancel.";
+  // Means over blocks are closer to 0 than the correlations themselves.
+  if (correlation.features.some((own) => own.length > 1)) return "Rows and columns are blocks of several features; a cell is the mean of their correlations, in which opposite signs cancel.";
   const { thousandths, groups: of } = correlation, sums = [0, 0], counts = [0, 0];
   thousandths.forEach((row, a) => row.forEach((value, b) => {
     if (a === b) return;
@@ -54,14 +54,14 @@ function correlationWords() {
   }));
   const [within, between] = sums.map((sum, one) => (counts[one] ? decimal(sum / counts[one] / 1000, 2) : null));
   const told = [within && `${within} within groups`, between && `${between} between groups`].filter(Boolean);
-  return told.length ? `Correlations are on average ${told.join(" and ")}, signs left aside.` : "";
+  return told.length ? `Correlations are on average ${told.join(" and ")}, in absolute value.` : "";
 }
 
 function rgbOf(name) {
   return inkOf(name).match(/[\d.]+/g).slice(0, 3).map(Number);
 }
 
-/** From -1 to 1; from the lowest to 1 where all are so alike that the colours would not differ. */
+/** Range of the colours: -1 to 1, or the lowest correlation to 1 if all are high. */
 function ends() {
   let low = 1000;
   correlation.thousandths.forEach((row) => row.forEach((value) => { low = Math.min(low, value); }));
@@ -84,7 +84,7 @@ function heat() {
   return canvas;
 }
 
-/** The colours and numbers of groups along two sides, and lines between groups while there are not too many. */
+/** Colours and numbers of groups along two sides, and lines between groups if there are not too many. */
 function groupLines(pen, side) {
   const of = correlation.groups, wide = side / of.length;
   const borders = [0, ...of.keys(), of.length].filter((place) => !place || of[place - 1] !== of[place]);

@@ -1,4 +1,4 @@
-// ---- Lists with a search, an order and pages
+// ---- Lists with search, sorting and pages
 
 function listing(host, { label, sorts, size, keep, draw }) {
   const search = made("input", { type: "search", autocomplete: "off", spellcheck: "false" });
@@ -22,7 +22,7 @@ function listing(host, { label, sorts, size, keep, draw }) {
   const turn = (by) => {
     page += by;
     show();
-    // A button that can no longer be pressed loses the focus.
+    // A disabled button loses the focus.
     if (by > 0 && next.disabled) back.focus({ preventScroll: true });
     if (by < 0 && back.disabled) next.focus({ preventScroll: true });
     host.scrollIntoView({ block: "start" });
@@ -48,7 +48,7 @@ function by(value) {
     const of = new Map(items.map((one) => [one, value(one)]));
     return [...items].sort((a, b) => {
       const x = of.get(a), y = of.get(b);
-      // What has no number comes last.
+      // Missing values come last.
       return Number.isNaN(x) - Number.isNaN(y) || (x < y ? -1 : x > y ? 1 : a - b);
     });
   };
@@ -64,7 +64,7 @@ function byName(name) {
 // ---- Groups
 
 const LARGEST = summary.outputs.map((_, output) => extent(groups.map((group) => Math.abs(numberIn(group.effects[output]))))[1] || 1);
-// Classes share a scale; targets may be in different units.
+// Classes share a scale; targets may have different units.
 const MOST_EFFECT = summary.task === "regression" || summary.task === "counts" ? LARGEST : LARGEST.map(() => Math.max(...LARGEST));
 
 function largestEffect(group) {
@@ -117,7 +117,7 @@ function card(number, query, openFeatures) {
 
 const AT = spectrum ? spectrum.positions.map(numberIn) : [...features.keys()];
 
-/** Where the members stand in the table, or along the axis. */
+/** The positions of the members in the table, or along the axis. */
 function whereabouts(number) {
   const [low, high] = extent(AT), wide = Math.max((high - low) / Math.max(features.length - 1, 1), (high - low) / 400) || 1;
   const place = scaled([low - wide / 2, high + wide / 2], 0, 1000), blocks = [];
@@ -167,7 +167,7 @@ function effectBar(effect, most) {
     drawn("line", { class: "zero", x1: "50%", x2: "50%", y1: 0, y2: "100%" }));
 }
 
-/** Details whose content is made when they are first opened. */
+/** A details element whose content is created when it is first opened. */
 function lazily(words, content) {
   const details = made("details", {}, made("summary", {}, words));
   details.addEventListener("toggle", () => { if (details.children.length < 2) details.append(content()); }, { once: true });
@@ -186,7 +186,7 @@ function memberList(number, query, openFeatures) {
 
 function mergeList(group) {
   const refused = group.refused ? `, ${group.refused.toLocaleString("en")} refused` : "";
-  return lazily(`What was given up: ${counted(group.merges.length, "merge")}${refused}`, () => {
+  return lazily(`Prices: ${counted(group.merges.length, "merge")}${refused}`, () => {
     const host = made("div");
     requestAnimationFrame(() => {
       mergeChart(host, group);
@@ -273,5 +273,5 @@ function featureTable(items, query, merges) {
     merges[one] ? significant(merges[one].price) : DASH,
     merges[one] ? significant(merges[one].allowance) : DASH,
   ]);
-  return tableOf("Features, their groups and what was given up when they joined", ["Feature", "Group", "Joined", "Price", "Allowance"], rows);
+  return tableOf("Features, their groups and the prices of their merges", ["Feature", "Group", "Joined", "Price", "Allowance"], rows);
 }

@@ -5,7 +5,7 @@ function showPath(host) {
   const isAutomatic = !Number.isFinite(fitted);
   const nearFit = nearestStep(steps, fitted), marks = pathMarks(steps, nearFit, fitted);
   let slider = null, showsFit = true;
-  // The slider speaks for itself; only what a button does must be said.
+  // Screen readers announce the slider itself; only the effect of a button is announced here.
   const output = made("output", { "aria-live": "off", id: "step" });
   const now = () => steps[slider ? Number(slider.value) : nearFit];
   const tell = () => {
@@ -29,11 +29,11 @@ function showPath(host) {
   } }, mark.words));
   host.append(made("div", { class: "slide" }, made("label", {}, "Tolerance, from small to large", slider), output, made("div", { class: "jumps" }, jumps)));
   host.append(chart.host, key(["curve", "cross-validated"], ["spread", `${PLUS_MINUS} standard error`], ["curve train", "on the rows of the fit"]),
-    made("p", { class: "note", hidden: !steps.some((one) => one.cv < scoreEnds(steps)[0]) }, `The lowest scores are below the picture; the table has them.`));
+    made("p", { class: "note", hidden: !steps.some((one) => one.cv < scoreEnds(steps)[0]) }, `The lowest scores are below the plot; see the table.`));
   tell();
 }
 
-/** The step of the fit's own tolerance; of an automatic one, the step with about as many groups. */
+/** The step with the tolerance of the fit; for an automatic one, the step with the nearest number of groups. */
 function nearestStep(steps, fitted) {
   const away = Number.isFinite(fitted)
     ? (one) => Math.abs(logOf(one.tolerance) - logOf(fitted))
@@ -75,10 +75,10 @@ function pathMarks(steps, nearFit, fitted) {
 function stepWords(step) {
   const cv = `${decimal(step.cv)}${Number.isFinite(step.error) ? ` ${PLUS_MINUS} ${decimal(step.error)}` : ""}`;
   return `Tolerance ${significant(step.tolerance)}: ${counted(features.length, "column")} become ${step.n_groups.toLocaleString("en")}. ` +
-    `Cross-validated ${metric} ${cv}; on the rows of the fit ${decimal(step.train)}.`;
+    `Cross-validated ${metric} ${cv}; on the training rows ${decimal(step.train)}.`;
 }
 
-/** Where tolerances lie on a logarithmic axis; 0 and infinity stand a little beyond the others. */
+/** Positions of tolerances on a logarithmic axis; 0 and infinity are just beyond the others. */
 function logAxis(steps, marks, x1, x2) {
   const positive = [...steps, ...marks].map((one) => one.tolerance).filter((one) => one > 0 && Number.isFinite(one)).map(Math.log10);
   const [low, high] = extent(positive), room = (high - low) * .06 || 1;
@@ -106,7 +106,7 @@ function pathChart(host, steps, marks, now) {
     return drawn("svg", { width, height, viewBox: `0 0 ${width} ${height}` },
       levels(ticks(scores, 4), left, right, y), levels(ticks(counts, 3).filter(Number.isInteger), left, right, n),
       drawn("text", { class: "strong", x: 0, y: top - 8 }, metric), drawn("text", { class: "strong", x: 0, y: panel - 12 }, "Number of groups"),
-      // What lies below the panel is cut off.
+      // Clip what is below the panel.
       flagged.draw(bottom), drawn("svg", { class: "cut", width, height: middle, "aria-hidden": "true" },
         drawn("path", { class: "spread", d: area(xs, steps.map((one) => y(one.cv - one.error)), steps.map((one) => y(one.cv + one.error))) }),
         curve("curve train", (one) => y(one.train)), curve("curve", (one) => y(one.cv))),
@@ -120,7 +120,7 @@ function pathChart(host, steps, marks, now) {
   return { host, redraw };
 }
 
-/** Ends of the axis of scores: all of them, but for a few that are so low that the rest would be flat. */
+/** Range of the axis of scores, without a few very low ones that would flatten the rest. */
 function scoreEnds(steps) {
   const [low, high] = extent(steps.flatMap((one) => [one.cv - (one.error || 0), one.cv + (one.error || 0), one.train]));
   const means = steps.map((one) => one.cv).filter(Number.isFinite).sort((a, b) => a - b);
@@ -133,7 +133,7 @@ function power10(x, y, power) {
   return drawn("text", { x, y, "text-anchor": "middle" }, "10", drawn("tspan", { dy: -5, "font-size": 9 }, String(power).replace("-", MINUS)));
 }
 
-/** Vertical lines with words above, on several rows where the words would meet. */
+/** Vertical lines with labels above, on several rows if labels would overlap. */
 function flags(marks, x, left, right, isNarrow) {
   const rows = [];
   const placed = [...marks].sort((a, b) => x(a.tolerance) - x(b.tolerance)).map((mark) => {

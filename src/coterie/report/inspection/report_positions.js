@@ -1,8 +1,8 @@
-// ---- Where the groups lie: strip, spectrum, map
+// ---- Positions of the groups: strip, spectrum, map
 
 const MOST_MAPS = 6;
 
-/** The partition that pictures show: that of the fit, or of a step of the path. */
+/** The partition that plots show: that of the fit, or of a step of the path. */
 const view = { labels, colours: COLOUR_OF, words: "" };
 const places = [];
 
@@ -83,7 +83,7 @@ function showSpectrum(host) {
   pointed(frame, (px) => slider.move(nearest(order.map((one) => Math.abs(x(at[one]) - px)))));
 }
 
-/** One path for each colour, however many runs there are. */
+/** One SVG path for each colour, whatever the number of runs. */
 function bands(blocks, top, height, opacity) {
   return COLOURS.map((fill, colour) => {
     const own = blocks.filter((one) => view.colours[one.group] === colour);
@@ -92,7 +92,7 @@ function bands(blocks, top, height, opacity) {
   });
 }
 
-/** The number of the group in each band that has room for it. */
+/** The number of the group in each band that is wide enough. */
 function bandNumbers(blocks, y) {
   return blocks.filter(({ group, x1, x2 }) => x2 - x1 > 8 + 7 * String(group).length).map(({ group, x1, x2 }) =>
     drawn("text", { class: DARK_COLOURS.has(view.colours[group]) ? "on-dark" : "on-light", x: (x1 + x2) / 2, y, "text-anchor": "middle" }, String(group)));
@@ -104,7 +104,7 @@ function nearest(distances) {
   return best;
 }
 
-/** Coordinates, and the step of their grid; where there is none, about the distance of neighbours. */
+/** Coordinates and their grid step; without a grid, about the distance of neighbours. */
 function plane(own) {
   const across = map.across.map(numberIn), up = map.up.map(numberIn), chosen = (values) => own.map((one) => values[one]);
   const steps = [gridStep(chosen(across)), gridStep(chosen(up))];
@@ -115,13 +115,13 @@ function plane(own) {
 
 function gridStep(values) {
   const levelsOf = [...new Set(values)].filter(Number.isFinite).sort((a, b) => a - b);
-  // Points that share no coordinate are no grid.
+  // Points without common coordinates do not form a grid.
   if (levelsOf.length < 2 || levelsOf.length > values.length / 2) return levelsOf.length === 1 ? 1 : 0;
   const gaps = levelsOf.slice(1).map((one, place) => one - levelsOf[place]), step = Math.min(...gaps);
   return gaps.every((gap) => Math.abs(gap / step - Math.round(gap / step)) < .02) ? step : 0;
 }
 
-/** One map for each layer, such as two winds at the same places; the first few, where there are many. */
+/** One map for each layer, such as two wind components; only the first few if there are many. */
 function showMaps(host) {
   const layers = new Map();
   map.layers.forEach((layer, one) => { if (!layers.has(layer)) layers.set(layer, []); layers.get(layer).push(one); });
@@ -168,13 +168,13 @@ function showMap(host, title, own) {
   pointed(frame, (px, py) => slider.move(nearest(own.map((one) => Math.hypot(x(across[one]) - px, y(up[one]) - py)))));
 }
 
-/** A cell on whole pixels, so that no seams show. */
+/** A cell on whole pixels, so that there are no seams. */
 function whole(left, top, wide, high) {
   const [x1, y1] = [left, top].map(Math.round);
   return [x1, y1, Math.round(left + wide) - x1, Math.round(top + high) - y1];
 }
 
-/** The number of each group that has room, at the member nearest to its middle. */
+/** The number of each group that is large enough, at the member nearest to its middle. */
 function mapNumbers(pen, shown, xs, ys, cell) {
   const members = new Map();
   shown.forEach((one) => { const group = view.labels[one]; if (!members.has(group)) members.set(group, []); members.get(group).push(one); });
