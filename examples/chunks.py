@@ -1,7 +1,7 @@
-"""Group the features of rows that come in chunks: by hand, from files, from HDF5, Zarr and DuckDB.
+"""Fit to rows that come in chunks: by hand, and from files, HDF5, Zarr and DuckDB.
 
-Run with ``python examples/chunks.py``. Everything here counts the same rows, so all groups are
-the same; of larger ones no more is in memory than a chunk and a matrix of all pairs of features.
+Run with ``python examples/chunks.py``. All sources have the same rows here, so all groups are the
+same. With larger data, only a chunk and a matrix of all pairs of features are in memory.
 """
 
 import tempfile
@@ -23,7 +23,7 @@ def show(source, moments):
     print(f"{source:22s} {moments}\n{'':22s} {reducer.n_groups_} groups of {sizes} features")
 
 
-# Batches by hand, wherever they come from. The fold is known: prices are scored on these.
+# Batches by hand, from any source. Prices are scored on the given folds.
 moments = Moments(n_expected=len(X))
 for start in range(0, len(X), 1000):
     rows = slice(start, start + 1000)
@@ -33,7 +33,7 @@ show("batches", moments)
 with tempfile.TemporaryDirectory() as place:
     folder = Path(place)
 
-    # Files of numpy, of which some rows are read at a time.
+    # NumPy files, read some rows at a time.
     np.save(folder / "X.npy", X)
     np.save(folder / "y.npy", y)
     show(".npy", moments_from(folder / "X.npy", folder / "y.npy", folds=5, chunk_rows=2000))
@@ -49,7 +49,7 @@ with tempfile.TemporaryDirectory() as place:
             part = table.slice(5000 * number, 5000)
             parquet.write_table(part, folder / "rows" / f"{number}.parquet")
 
-        # With a checkpoint, the same call goes on where an earlier one was stopped.
+        # With a checkpoint, the same call continues where an earlier one was stopped.
         saved = {"folds": 5, "chunk_rows": 1000, "checkpoint": folder / "moments.npz"}
 
         def stop(done, of_all):
@@ -66,7 +66,7 @@ with tempfile.TemporaryDirectory() as place:
     if find_spec("pyarrow") and find_spec("duckdb"):
         import duckdb
 
-        # Whatever hands over a stream of Arrow: queries, tables of polars and pyarrow.
+        # Anything that gives an Arrow stream: queries, polars and pyarrow tables.
         query = duckdb.connect().sql(f"select * from '{folder}/rows/*.parquet' where rain < 1000")
         show("a query of DuckDB", moments_from(query, target="rain", folds=5))
 
@@ -86,7 +86,7 @@ with tempfile.TemporaryDirectory() as place:
             group.create_array(name, data=values, chunks=(1000, 30)[: values.ndim])
         show("Zarr", moments_from(group["X"], group["y"], folds=5))
 
-# Another tolerance needs another search, and no other look at the rows.
+# Another tolerance needs another search, but no other pass over the rows.
 print("\ntolerance  groups")
 for tolerance in (0.0001, 0.001, 0.01, 0.1):
     print(f"{tolerance:9g}  {NonLinCFA(tolerance).fit_moments(moments).n_groups_:6d}")

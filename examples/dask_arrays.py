@@ -1,8 +1,8 @@
-"""Group columns of tables that Dask holds: arrays, data frames from Parquet, and xarray fields.
+"""Group the columns of Dask arrays, Dask data frames from Parquet, and xarray fields over Dask.
 
-Copy what you need. Needs ``pip install 'coterie[dask]' xarray``. The data are made here and small;
-nothing below would change if they were larger than memory. For workers on several machines put
-``client = distributed.Client(address)`` first: the same lines then run there.
+Needs ``pip install 'coterie[dask]' xarray``. The data are generated and small; the same code works
+for data larger than memory. To use workers on several machines, put
+``client = distributed.Client(address)`` first.
 """
 
 import tempfile
@@ -36,16 +36,16 @@ with tempfile.TemporaryDirectory() as folder:
 
     stations = dd.read_parquet(folder)
     reducer = NonLinCFA(tolerance=0.01).fit(stations, "rain")
-    groups = reducer.transform(stations)  # a data frame of Dask with readable names
+    groups = reducer.transform(stations)  # a Dask data frame with readable names
     print(f"\ndask.dataframe: {list(groups.columns)[:2]} ...")
 
-    # Several tolerances need one pass over the rows, if moments are kept.
+    # With moments, several tolerances need one pass over the rows.
     moments = moments_from(stations, target="rain", folds=5)
     for tolerance in (0.001, 0.2, 1.0):
         n_groups = NonLinCFA(tolerance).fit_moments(moments).n_groups_
         print(f"  number of groups at a tolerance of {tolerance}: {n_groups}")
 
-# 3. A field of xarray over Dask: two seas, each with a story of its own, and some land.
+# 3. An xarray field over Dask: two seas with independent temperatures, and some land.
 rng = np.random.default_rng(0)
 west, east = rng.normal(size=(2, 3_000, 1, 1))
 values = np.concatenate([west + np.zeros((1, 4, 5)), east + np.zeros((1, 4, 5))], axis=2)

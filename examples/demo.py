@@ -1,4 +1,4 @@
-"""Group the features of two problems, and compare with all columns, PCA and Ward's clusters.
+"""Group the features of two problems, and compare with all columns, PCA and Ward clustering.
 
 Run with ``make demo``.
 """

@@ -1,7 +1,7 @@
-"""Columns on a GPU, or in an array of any library that follows the array API standard.
+"""Group columns on a GPU, or in any array that follows the array API standard.
 
-Needs PyTorch and coterie[gpu]; for a search as fast as the products, numba-cuda as well.
-Without a GPU it runs on the CPU.
+Needs PyTorch and coterie[gpu]. With numba-cuda the search is as fast as the products. Without a GPU
+the example runs on the CPU.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ def main() -> None:
     X = copies + 0.3 * torch.randn(copies.shape, device=device, generator=generator)
     y = series[:, 0] - 2 * series[:, 1] + 0.5 * series[:, 2]
 
-    # Nothing is copied to the host but the decisions.
+    # Only the decisions are copied to the host.
     reducer = NonLinCFA(search="forward").fit(X, y)
     reduced = reducer.transform(X)
     print(f"{X.shape[1]} columns on {X.device} became {reduced.shape[1]} on {reduced.device}")
 
-    # What comes back belongs to the library that came in, so training goes on there.
+    # transform gives a tensor on the same device, so training continues there.
     design = torch.cat([reduced, torch.ones_like(reduced[:, :1])], dim=1)
     solution = torch.linalg.lstsq(design, y[:, None]).solution
     left = y - (design @ solution)[:, 0]
     print(f"they explain {1 - float(left.var() / y.var()):.2f} of the target's variance")
 
-    # The reducer is not bound to the device: arrays of numpy are welcome, too.
-    print(f"an array of numpy gives a {type(reducer.transform(X.cpu().numpy())).__name__}")
+    # The reducer is not bound to the device: it transforms NumPy arrays too.
+    print(f"a NumPy array gives a {type(reducer.transform(X.cpu().numpy())).__name__}")
 
 
 if __name__ == "__main__":

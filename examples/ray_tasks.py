@@ -1,4 +1,4 @@
-"""Count the rows of several files by tasks of Ray, add the moments up in a tree, and fit.
+"""Compute the moments of several files by Ray tasks, add them in a tree, and fit.
 
 Needs ``pip install ray 'coterie[arrow]'``. Run with ``python examples/ray_tasks.py``.
 """
@@ -16,8 +16,8 @@ from coterie.datasets import make_groups
 
 
 @ray.remote
-def counted(path, n_rows, n_before):
-    """The moments of one file, of which so many rows come before, in five folds."""
+def count_rows(path, n_rows, n_before):
+    """Moments of one file in five folds; ``n_before`` rows are in the files before it."""
     moments = Moments(n_rows, n_before=n_before)
     for batch in pq.ParquetFile(path).iter_batches():
         table = batch.to_pandas()
@@ -27,7 +27,8 @@ def counted(path, n_rows, n_before):
 
 
 @ray.remote
-def added(first, *others):
+def add_moments(first, *others):
+    """Sum of several moments."""
     return sum(others, first)
 
 
@@ -39,13 +40,13 @@ paths = [Path(folder.name, f"{part}.parquet") for part in range(8)]
 for part, path in enumerate(paths):
     table.iloc[750 * part : 750 * part + 750].to_parquet(path)
 
-# How many rows each file has is in its footer.
+# The footer of a Parquet file has its number of rows.
 lengths = [pq.ParquetFile(path).metadata.num_rows for path in paths]
 n_rows, starts = sum(lengths), np.cumsum([0, *lengths[:-1]]).tolist()
 files = zip(paths, starts, strict=True)
-parts = [counted.remote(path, n_rows, n_before) for path, n_before in files]
+parts = [count_rows.remote(path, n_rows, n_before) for path, n_before in files]
 while len(parts) > 1:
-    parts = [added.remote(*parts[at : at + 4]) for at in range(0, len(parts), 4)]
+    parts = [add_moments.remote(*parts[at : at + 4]) for at in range(0, len(parts), 4)]
 moments = ray.get(parts[0])
 ray.shutdown()
 folder.cleanup()

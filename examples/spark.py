@@ -1,4 +1,4 @@
-"""Group the columns of a table that lies in Spark, and write the smaller table.
+"""Group the columns of a Spark data frame, and write the reduced table.
 
 Needs ``pip install 'coterie[spark]'`` and Java 17. Run with ``python examples/spark.py``.
 """
@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession, functions
 from coterie import NonLinCFA, moments_from
 from coterie.datasets import make_groups
 
-# The Python that Spark starts must have coterie, too.
+# The Python of the Spark executors needs coterie too.
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 spark = (
     SparkSession.builder.master("local[2]")
@@ -31,8 +31,8 @@ stations, rain, _ = make_groups(6000, 30, 4, noise=3.0, random_state=0)
 table = pd.DataFrame(stations, columns=[f"station {i}" for i in range(30)])
 table.assign(day=range(6000), rain=rain).to_parquet(Path(folder.name, "days.parquet"))
 
-# From here on it is what one does with any table. Features are all columns but the target, so the
-# number of the day is left out; in transform it may stay, as all columns that are no features do.
+# From here on, the code is the same for any table. In fit, all columns except the target are
+# features, so the day is dropped. transform keeps columns that are not features, such as the day.
 days = spark.read.parquet(str(Path(folder.name, "days.parquet")))
 reducer = NonLinCFA().fit(days.drop("day"), y="rain")
 reduced = reducer.transform(days)
@@ -43,8 +43,8 @@ print(f"{len(days.columns)} columns became {len(written.columns)} in {written.co
 for name, members in zip(reducer.get_feature_names_out(), reducer.groups_, strict=True):
     print(f"  {len(members):2d}  {name}")
 
-# One look at the rows serves many fits. Here each row belongs to a fold that its day decides, so
-# that the folds are the same in whatever order Spark reads the rows.
+# One pass over the rows is enough for many fits. The fold of each row depends on its day only, so
+# the folds do not depend on the order in which Spark reads the rows.
 with_folds = days.withColumn("fold", functions.expr("pmod(xxhash64(day), 5)")).drop("day")
 moments = moments_from(with_folds, target="rain", folds="fold")
 print(f"\n{moments}")
