@@ -51,7 +51,7 @@ def fit_wide(path: str, tolerance: float) -> dict[str, float]:
     from coterie import NonLinCFA
 
     X, y = np.load(Path(path) / "X.npy"), np.load(Path(path) / "y.npy")
-    NonLinCFA(tolerance, cv=None, search="forward", engine="columns").fit(X[:, :100], y)
+    NonLinCFA(tolerance, cv=None, search="forward", covariance="columns").fit(X[:, :100], y)
     v = np.ones(len(X), dtype=np.float32)
     one_pass = seconds(lambda: v @ X, repeats=9)
     size = X.nbytes / 2**20

@@ -155,7 +155,7 @@ def fit_seconds(reducer: NonLinCFA, X: np.ndarray, y: np.ndarray) -> float:
 def growth(table: Table, quick: bool) -> dict[str, list[list[float]]]:
     """Seconds against n, D and d, the others fixed; on demand for D."""
     curves: dict[str, list[list[float]]] = {"n": [], "D": [], "d": []}
-    reducer = NonLinCFA(1e-2, cv=None, search="forward", engine="columns")
+    reducer = NonLinCFA(1e-2, cv=None, search="forward", covariance="columns")
     widths = [1000, 2000, 4000, 8000] if quick else [2000, 4000, 8000, 16_000, 32_000]
     for n_features in widths:
         X, y = wide_data(500, n_features, 10)

@@ -3,9 +3,9 @@
     python benchmarks/width.py
 
 For each width: one pass over the columns; the matrix of all pairs, from one block of it; the fit
-that never forms it (``engine="columns"``); how many pairs a screen by the target would leave; and
-how far groups found from a sketch of the rows agree. Then what a cluster would take that shares
-the columns out, from the merges that were counted.
+that never forms it (``covariance="columns"``); how many pairs a screen by the target would leave;
+and how far groups found from a sketch of the rows agree. Then what a cluster would take that
+shares the columns out, from the merges that were counted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LATENCY, BANDWIDTH = 5e-4, 1.25e9
 
 def fitted(X: Any, y: Any) -> tuple[float, NonLinCFA]:
     start = time.perf_counter()
-    reducer = NonLinCFA(TOLERANCE, cv=None, search="forward", engine="columns").fit(X, y)
+    reducer = NonLinCFA(TOLERANCE, cv=None, search="forward", covariance="columns").fit(X, y)
     return time.perf_counter() - start, reducer
 
 

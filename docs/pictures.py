@@ -13,7 +13,7 @@ import numpy as np
 mpl.use("agg")
 import matplotlib.pyplot as plt
 
-from coterie import NonLinCFA, NonLinCFACV
+from coterie import NonLinCFA, ToleranceCV
 from coterie.datasets import load_tecator, make_groups
 from coterie.plot import plot_groups, plot_path, plot_trace
 
@@ -62,7 +62,7 @@ def plots_tecator(path: Path) -> None:
 
 def plots_path(path: Path) -> None:
     X, y, _ = make_groups(300, 30, 5, noise=3.0, random_state=0)
-    ax = plot_path(NonLinCFACV(one_standard_error=True).fit(X, y))
+    ax = plot_path(ToleranceCV(one_standard_error=True).fit(X, y))
     ax.figure.savefig(path, dpi=90)
 
 

@@ -27,12 +27,11 @@ from sklearn.metrics import d2_log_loss_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from coterie import GenLinCFA, GenLinCFACV, MutualCFA, NonLinCFA
+from coterie import GenLinCFA, MutualCFA, NonLinCFA, ToleranceCV
 from coterie._core.aggregations import AGGREGATIONS
 from coterie._core.criteria import FittedParsimony, GenLin, Parsimony
-from coterie._core.evidence import RowSets
-from coterie._core.gathering import Asked, Means, gathered
-from coterie._core.grouping import MergeQuestion
+from coterie._core.evidence import ComputeOptions, EvidenceSpec, RowSets, build_evidence
+from coterie._core.fit import MergeQuestion
 from coterie._core.values import Verdict
 from coterie.datasets import make_paper_data, paper_trial
 from coterie.estimators import _base
@@ -86,9 +85,13 @@ def fitted_split(folder: Path, name: str, number: int) -> list[dict[str, object]
     warnings.simplefilter("ignore")
     family, rows = DATA[name], problem(folder, name, number)
     reducers = {rule: GenLinCFA(family=family, **given) for rule, given in RULES.items()}
-    reducers["bound, tuned"] = GenLinCFACV(family=family, tolerances=RATIOS, curvature="null")
+    reducers["bound, tuned"] = ToleranceCV(
+        GenLinCFA(family=family, curvature="null"), tolerances=RATIOS
+    )
     if rows[0].shape[1] < 150:  # or it takes minutes
-        reducers["fitted, tuned"] = GenLinCFACV(family=family, bound="fitted", tolerances=SHARES)
+        reducers["fitted, tuned"] = ToleranceCV(
+            GenLinCFA(family=family, bound="fitted"), tolerances=SHARES
+        )
     results = []
     for rule, reducer in reducers.items():
         if rule != "auto, fitted" and rule.endswith("fitted") and rows[0].shape[1] > 2000:
@@ -119,12 +122,12 @@ def agree(folder: Path) -> Iterator[dict[str, object]]:
         verdicts, seconds = {}, {}
         curvature = FAMILIES[family].curvature(y.mean(), y.std(), "null")
         for rule, criterion, asked in [
-            ("score", Parsimony(penalty), Asked()),
-            ("bound", GenLin(1.0, curvature), Asked()),
-            ("fitted", FittedParsimony(FAMILIES[family], penalty), Asked(by_row=True)),
+            ("score", Parsimony(penalty), EvidenceSpec()),
+            ("bound", GenLin(1.0, curvature), EvidenceSpec()),
+            ("fitted", FittedParsimony(FAMILIES[family], penalty), EvidenceSpec(by_row=True)),
         ]:
-            evidence = gathered(
-                X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means(), asked
+            evidence = build_evidence(
+                X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), ComputeOptions(), asked
             )
             start = time.perf_counter()
             verdict = MergeQuestion(evidence, criterion).judge_singles(everyone, everyone)

@@ -37,8 +37,7 @@ def test_every_public_thing_has_an_example_that_runs(name, thing):
         coterie.GenLinCFA,
         coterie.LinCFA,
         coterie.MutualCFA,
-        coterie.NonLinCFACV,
-        coterie.GenLinCFACV,
+        coterie.ToleranceCV,
     ],
 )
 def test_every_parameter_is_documented(estimator):

@@ -11,7 +11,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from coterie import GenLinCFA, LinCFA, NonLinCFA
 from coterie._core.criteria import NonLin
 from coterie._core.evidence import RowSets, RunningEvidence, standardised
-from coterie._core.grouping import MergeQuestion
+from coterie._core.fit import MergeQuestion
 from coterie._core.search import Limits, restart
 from experiments.methods._reduction import FloatArray, Reduction, Setting, Task
 

@@ -13,7 +13,7 @@ from coterie._data.moments import Moments
 from coterie._data.neighbours import coordinates_to_graph
 from coterie._data.sources import moments_from
 from coterie._model_selection.resampling import stability
-from coterie._model_selection.tuning import GenLinCFACV, NonLinCFACV, tolerance_path
+from coterie._model_selection.tuning import ToleranceCV, tolerance_path
 from coterie._persist.models import load
 from coterie._persist.onnx import to_onnx
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA, normalised_weights
@@ -25,12 +25,11 @@ __version__ = "0.1.0"
 __all__ = [
     "FitWarning",
     "GenLinCFA",
-    "GenLinCFACV",
     "LinCFA",
     "Moments",
     "MutualCFA",
     "NonLinCFA",
-    "NonLinCFACV",
+    "ToleranceCV",
     "__version__",
     "compare",
     "coordinates_to_graph",

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from coterie._core.must_link import Units
+from coterie._core.must_link import MustLink
 from coterie._core.search import Limits
 from coterie._core.values import TRACE_DTYPE, Partition
 
-UNITS = Units.of([np.array([3, 1]), np.array([5, 4])], 7)
+UNITS = MustLink.of([np.array([3, 1]), np.array([5, 4])], 7)
 
 
 def test_every_feature_is_in_one_unit_in_the_order_of_first_members():
     assert [unit.tolist() for unit in UNITS.members] == [[0], [1, 3], [2], [4, 5], [6]]
     assert UNITS.firsts.tolist() == [0, 1, 2, 4, 6]
-    assert [unit.tolist() for unit in Units.of([], 2).members] == [[0], [1]]
+    assert [unit.tolist() for unit in MustLink.of([], 2).members] == [[0], [1]]
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array, sparse.csc_array])

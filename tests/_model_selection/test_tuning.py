@@ -24,9 +24,10 @@ from sklearn.utils.estimator_checks import (
 )
 from threadpoolctl import threadpool_limits
 
-from coterie import GenLinCFA, GenLinCFACV, LinCFA, NonLinCFA, NonLinCFACV, tolerance_path
+from coterie import GenLinCFA, LinCFA, NonLinCFA, ToleranceCV, tolerance_path
 from coterie._model_selection.tuning import TolerancePath
 from coterie.datasets import make_groups
+from coterie.estimators import problem_of
 
 LEFT_OUT = [
     check_dataframe_column_names_consistency,
@@ -36,19 +37,19 @@ LEFT_OUT = [
     check_transformer_get_feature_names_out,
     check_transformer_get_feature_names_out_pandas,
 ]
-TUNED = [NonLinCFACV, GenLinCFACV]
+TUNED = [NonLinCFA(cv=None), GenLinCFA()]
 ESTIMATORS = [
     NonLinCFA(),
     NonLinCFA(cv=None),
     NonLinCFA("bic", search="forward"),
     NonLinCFA(cv=3, search="best", scale=True),
     NonLinCFA(cv=None, search="best", aggregation="max", max_group_size=4),
-    NonLinCFA(cv=None, inputs=StandardScaler(), engine="columns"),
+    NonLinCFA(cv=None, inputs=StandardScaler(), covariance="columns"),
     GenLinCFA(),
     GenLinCFA(search="forward", bound="bivariate"),
     GenLinCFA(search="best", aggregation="principal"),
     NonLinCFA(cv=None, signs=True),
-    NonLinCFA(cv=2, groups=[[0, 4]], keep=[1], separate=[[2, 3], [5]]),
+    NonLinCFA(cv=2, initial_groups=[[0, 4]], keep=[1], separate=[[2, 3], [5]]),
     GenLinCFA(family="bernoulli"),
     GenLinCFA(family="poisson", curvature="null"),
 ]
@@ -82,15 +83,14 @@ def model_for(estimator):
 @pytest.mark.filterwarnings("ignore::coterie.FitWarning")
 @parametrize_with_checks(
     [
-        NonLinCFACV(n_tolerances=4, cv=3),
-        NonLinCFACV(
+        ToleranceCV(n_tolerances=4, cv=3),
+        ToleranceCV(
+            NonLinCFA(cv=None, aggregation="max", scale=True),
             tolerances=[0.01, 0.1],
             cv=3,
-            aggregation="max",
-            scale=True,
             one_standard_error=True,
         ),
-        GenLinCFACV(n_tolerances=4, cv=3, search="best"),
+        ToleranceCV(GenLinCFA(search="best"), n_tolerances=4, cv=3),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -106,7 +106,7 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.mark.parametrize("reducer", TUNED)
 @pytest.mark.parametrize("check", LEFT_OUT, ids=lambda check: check.__name__)
 def test_scikit_learn_checks_that_the_decorator_leaves_out(reducer, check):
-    check(reducer.__name__, reducer(n_tolerances=3, cv=2))
+    check("ToleranceCV", ToleranceCV(reducer, n_tolerances=3, cv=2))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
@@ -167,13 +167,13 @@ def test_classes_are_scored_by_probabilities_if_one_wants(problem):
 
 def test_evidence_is_gathered_once_per_training_set_and_from_its_rows_alone(problem, monkeypatch):
     X, y = problem
-    seen, prepare = [], NonLinCFA._prepare
+    seen = []
 
-    def spy(self, X, y, rows=None):
+    def spy(reducer, X, y, given):
         seen.append((X.copy(), y.copy()))
-        return prepare(self, X, y, rows)
+        return problem_of(reducer, X, y, given)
 
-    monkeypatch.setattr(NonLinCFA, "_prepare", spy)
+    monkeypatch.setattr("coterie._model_selection.tuning._path.problem_of", spy)
     tolerance_path(X, y, n_tolerances=9, cv=4)
     assert len(seen) == 1 + 4
     assert (seen[0][0] == X).all()
@@ -290,11 +290,23 @@ def test_the_first_of_equals_is_best():
 @pytest.mark.parametrize(
     ("tuned", "plain", "tolerances"),
     [
-        (NonLinCFACV(), NonLinCFA(cv=None), [0.5, 1e-4, 0.01, 0.1]),
-        (NonLinCFACV(price_cv=3, search="best"), NonLinCFA(cv=3, search="best"), [0.1, 0.01, 0]),
-        (GenLinCFACV(), GenLinCFA(), [0.5, 0.7, 0.9, 1.2]),
-        (GenLinCFACV(family="poisson"), GenLinCFA(family="poisson"), [0.3, 0.5, 0.7, 0.9]),
-        (GenLinCFACV(family="bernoulli"), GenLinCFA(family="bernoulli"), [0.5, 0.8, 1.1]),
+        (ToleranceCV(), NonLinCFA(cv=None), [0.5, 1e-4, 0.01, 0.1]),
+        (
+            ToleranceCV(NonLinCFA(cv=3, search="best")),
+            NonLinCFA(cv=3, search="best"),
+            [0.1, 0.01, 0],
+        ),
+        (ToleranceCV(GenLinCFA()), GenLinCFA(), [0.5, 0.7, 0.9, 1.2]),
+        (
+            ToleranceCV(GenLinCFA(family="poisson")),
+            GenLinCFA(family="poisson"),
+            [0.3, 0.5, 0.7, 0.9],
+        ),
+        (
+            ToleranceCV(GenLinCFA(family="bernoulli")),
+            GenLinCFA(family="bernoulli"),
+            [0.5, 0.8, 1.1],
+        ),
     ],
     ids=str,
 )
@@ -323,32 +335,21 @@ OTHERS = {
     "max_group_size": 3,
     "scale": True,
     "signs": True,
-    "groups": [[0, 1]],
+    "initial_groups": [[0, 1]],
     "keep": [6],
     "separate": [[2], [3]],
-    "engine": "gram",
-    "memory": 1e6,
+    "covariance": "gram",
+    "max_bytes": 1e6,
 }
 
 
 @pytest.mark.parametrize(
-    ("tuned", "plain", "own"),
-    [
-        (NonLinCFACV(price_cv=3), NonLinCFA(cv=3), {"price_cv"}),
-        (
-            GenLinCFACV(family="gaussian", curvature=0.5, bound="bivariate"),
-            GenLinCFA(family="gaussian", curvature=0.5, bound="bivariate"),
-            set(),
-        ),
-    ],
+    "plain", [NonLinCFA(0.0, cv=3), GenLinCFA(0.0, curvature=0.5, bound="bivariate")]
 )
-def test_parameters_of_the_reducer_reach_it(problem, tuned, plain, own):
+def test_parameters_of_the_reducer_reach_it(problem, plain):
     X, y = problem
-    choice = {"tolerances", "n_tolerances", "cv", "scoring", "n_jobs", "one_standard_error"}
-    assert set(tuned.get_params(deep=False)) - choice - own == (
-        set(plain.get_params(deep=False)) - {"tolerance", "n_groups", "cv"}
-    )
-    tuned.set_params(**OTHERS, n_tolerances=6).fit(X, y)
+    inside = {f"estimator__{name}": value for name, value in OTHERS.items()}
+    tuned = ToleranceCV(clone(plain), n_tolerances=6).set_params(**inside).fit(X, y)
     plain.set_params(**OTHERS, tolerance=tuned.tolerance_).fit(X, y)
     assert (tuned.trace_ == plain.trace_).all()
     np.testing.assert_array_equal(tuned.transform(X), plain.transform(X))
@@ -359,10 +360,10 @@ def test_parameters_of_the_reducer_reach_it(problem, tuned, plain, own):
 
 def test_one_standard_error_takes_the_simplest():
     X, y, labels = make_groups(400, 12, 3, noise=3.0, random_state=4)
-    reducer = NonLinCFACV(one_standard_error=True).fit(X, y)
+    reducer = ToleranceCV(one_standard_error=True).fit(X, y)
     assert reducer.tolerance_ == reducer.path_.tolerances[reducer.path_.simplest]
     assert reducer.labels_.tolist() == labels.tolist()
-    best = NonLinCFACV().fit(X, y)
+    best = ToleranceCV().fit(X, y)
     assert best.tolerance_ == best.path_.tolerances[best.path_.best]
 
 
@@ -371,11 +372,11 @@ def test_frames_in_frames_out(problem, library):
     X, y = problem
     names = list("abcdefg")
     frame = pd.DataFrame(X, columns=names) if library is pd else pl.DataFrame(X, schema=names)
-    reducer = NonLinCFACV(n_tolerances=5).set_output(transform=library.__name__)
+    reducer = ToleranceCV(n_tolerances=5).set_output(transform=library.__name__)
     Z = reducer.fit(frame, library.Series(y)).transform(frame)
     assert type(Z) is type(frame)
     assert list(Z.columns) == list(reducer.get_feature_names_out())
-    expected = NonLinCFACV(n_tolerances=5).fit(X, y)
+    expected = ToleranceCV(n_tolerances=5).fit(X, y)
     np.testing.assert_allclose(reducer.path_.cv_scores, expected.path_.cv_scores)
     np.testing.assert_allclose(np.asarray(Z), expected.transform(X))
 
@@ -388,7 +389,7 @@ def test_lists_will_do(problem):
 
 def test_works_in_a_pipeline_that_is_scored_itself(problem):
     X, y = problem
-    model = make_pipeline(StandardScaler(), NonLinCFACV(n_tolerances=6, cv=3), LinearRegression())
+    model = make_pipeline(StandardScaler(), ToleranceCV(n_tolerances=6, cv=3), LinearRegression())
     scores = cross_val_score(model, X, y, cv=3)
     assert scores.shape == (3,)
     assert model.fit(X, y).predict(X).shape == y.shape
@@ -397,10 +398,11 @@ def test_works_in_a_pipeline_that_is_scored_itself(problem):
 @pytest.mark.parametrize("reducer", TUNED)
 def test_clones_and_pickles_agree_and_parameters_stay(problem, reducer):
     X, y = problem
-    original = reducer(tolerances=[0.01, 0.8])
+    original = ToleranceCV(reducer, tolerances=[0.01, 0.8])
     before = dict(original.get_params())
     original.fit(X, y)
     assert original.get_params() == before
+    assert not hasattr(reducer, "labels_")
     for copy in (clone(original).fit(X, y), pickle.loads(pickle.dumps(original))):
         assert copy.tolerance_ == original.tolerance_
         np.testing.assert_array_equal(copy.transform(X), original.transform(X))
@@ -441,14 +443,14 @@ def test_bad_choices_are_refused_in_a_sentence(problem, parameters, error, words
     with pytest.raises(error, match=words):
         tolerance_path(X, y, **parameters)
     with pytest.raises(error, match=words):
-        NonLinCFACV(**parameters).fit(X, y)
+        ToleranceCV(**parameters).fit(X, y)
 
 
 @pytest.mark.parametrize(
     ("estimator", "words"),
     [
-        (LinCFA(), r"NonLinCFA or a GenLinCFA, got LinCFA\(\)"),
-        (NonLinCFACV(), r"got NonLinCFACV\(\)"),
+        (LinCFA(), r"NonLinCFA\(\) or GenLinCFA\(\), got LinCFA\(\)"),
+        (ToleranceCV(), r"got ToleranceCV\(\)"),
         (NonLinCFA, r"write NonLinCFA\(\)"),
         ("nonlin", "got 'nonlin'"),
     ],
@@ -469,15 +471,15 @@ def test_bad_data_are_refused_as_by_the_reducer(problem):
     gaps.loc[3, "c"] = np.nan
     for X_bad, y_bad in ((gaps, y), (X, np.ones(60)), (X, y > 0), (X[:, :1], y), (X, y[:-1])):
         family = {"family": "poisson"} if y_bad.dtype == bool else {}
-        reducer, tuned = (GenLinCFA, GenLinCFACV) if family else (NonLinCFA, NonLinCFACV)
+        reducer = GenLinCFA(0.1, **family) if family else NonLinCFA(0.1)
         y_bad = -y_bad.astype(float) if family else y_bad
         with pytest.raises(ValueError) as expected:
-            reducer(0.1, **family).fit(X_bad, y_bad)
+            reducer.fit(X_bad, y_bad)
         with pytest.raises(ValueError) as error:
-            tuned(**family).fit(X_bad, y_bad)
+            ToleranceCV(reducer).fit(X_bad, y_bad)
         assert str(error.value) == str(expected.value)
 
 
 def test_one_standard_error_must_be_a_yes_or_no(problem):
     with pytest.raises(TypeError, match="one_standard_error must be True or False, got 'yes'"):
-        NonLinCFACV(one_standard_error="yes").fit(*problem)
+        ToleranceCV(one_standard_error="yes").fit(*problem)

@@ -38,15 +38,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 import coterie
-from coterie import (
-    GenLinCFA,
-    GenLinCFACV,
-    LinCFA,
-    MutualCFA,
-    NonLinCFA,
-    NonLinCFACV,
-    coordinates_to_graph,
-)
+from coterie import GenLinCFA, LinCFA, MutualCFA, NonLinCFA, ToleranceCV, coordinates_to_graph
 from coterie._core.aggregations import AGGREGATIONS
 from coterie._core.values import in_order_of_joining
 from coterie._persist.models import load_summary, save_with_summary
@@ -96,6 +88,8 @@ def same_values(these, those):
             same_values(these[name], those[name])
     elif sparse.issparse(these):
         same_arrays(these.toarray(), those.toarray())
+    elif hasattr(these, "get_params"):
+        same_values(these.get_params(), those.get_params())
     elif hasattr(these, "split"):
         same_values(vars(these), vars(those)) if not isinstance(these, str) else None
         assert repr(these) == repr(those)
@@ -115,6 +109,10 @@ def same_reducers(loaded, saved):
     for name in learned:
         if name == "path_":
             same_values(vars(loaded.path_), vars(saved.path_))
+        elif name == "fit_":
+            assert type(loaded.fit_) is type(saved.fit_)
+        elif name == "estimator_":
+            same_reducers(loaded.estimator_, saved.estimator_)
         else:
             same_values(getattr(loaded, name), getattr(saved, name))
     assert loaded.trace_.dtype == saved.trace_.dtype
@@ -148,8 +146,8 @@ REDUCERS = {
     "genlin": GenLinCFA("bic"),
     "lin": LinCFA(),
     "mutual": MutualCFA(0.3),
-    "nonlin_cv": NonLinCFACV(n_tolerances=3),
-    "genlin_cv": GenLinCFACV(n_tolerances=3),
+    "nonlin_cv": ToleranceCV(NonLinCFA(cv=None), n_tolerances=3),
+    "genlin_cv": ToleranceCV(GenLinCFA(), n_tolerances=3),
 }
 
 
@@ -159,7 +157,9 @@ REDUCERS = {
 @pytest.mark.parametrize("scale", [False, True])
 def test_every_reducer_comes_back(problem, there_and_back, name, aggregation, dtype, scale):
     X, y = problem
-    reducer = clone(REDUCERS[name]).set_params(aggregation=aggregation, scale=scale)
+    reducer = clone(REDUCERS[name])
+    inner = reducer.estimator if name.endswith("_cv") else reducer
+    inner.set_params(aggregation=aggregation, scale=scale)
     reducer.fit(X.astype(dtype), y)
     loaded = there_and_back(reducer)
     for kind in (np.float64, np.float32):
@@ -181,7 +181,7 @@ def test_every_reducer_comes_back(problem, there_and_back, name, aggregation, dt
         {"n_groups": 3},
         {"n_groups": np.int64(2), "signs": True},
         {"signs": True, "scale": True},
-        {"groups": [[0, 1], ("c", "d")], "keep": ["a", "e"][1:]},
+        {"initial_groups": [[0, 1], ("c", "d")], "keep": ["a", "e"][1:]},
         {"keep": {"a", "g"}, "separate": [range(3), np.arange(3, 5)]},
         {"keep": pd.Index(["a"]).to_numpy()},
         {"max_group_size": 2, "search": "best"},
@@ -201,7 +201,7 @@ def test_every_reducer_comes_back(problem, there_and_back, name, aggregation, dt
         {"inputs": np.abs, "scale": True},
         {"inputs": half, "aggregation": spread},
         {"inputs": half, "tolerance": 0.2, "aggregation": "median"},
-        {"engine": "columns", "memory": 1e6},
+        {"covariance": "columns", "max_bytes": 1e6},
         {"target_weights": [1.0]},
         {"target_weights": np.array([2.0])},
     ],
@@ -210,7 +210,7 @@ def test_every_reducer_comes_back(problem, there_and_back, name, aggregation, dt
 @pytest.mark.parametrize("frame", [False, True])
 def test_every_parameter_comes_back(problem, there_and_back, parameters, frame):
     X, y = problem
-    if frame or {"groups", "keep"} & {*parameters}:
+    if frame or {"initial_groups", "keep"} & {*parameters}:
         X = pd.DataFrame(X, columns=NAMES)
     reducer = NonLinCFA(**parameters).fit(X, y)
     loaded = there_and_back(reducer)
@@ -236,30 +236,30 @@ def test_functions_may_change_how_many_columns_there_are(problem, there_and_back
 @pytest.mark.parametrize(
     "family", ["poisson", FAMILIES["gamma"], negative_binomial(0.1 + 0.2), FUNCTIONS["own"]]
 )
-@pytest.mark.parametrize("kind", [GenLinCFA, GenLinCFACV])
-def test_families_come_back(problem, there_and_back, family, kind):
+@pytest.mark.parametrize("is_tuned", [False, True])
+def test_families_come_back(problem, there_and_back, family, is_tuned):
     X, y = problem
-    reducer = kind(family=family, curvature="null")
-    if kind is GenLinCFA:
-        reducer.set_params(tolerance=0.9)
+    reducer = GenLinCFA(0.9, family=family, curvature="null")
+    reducer = ToleranceCV(reducer) if is_tuned else reducer
     reducer.fit(X, np.exp(y / 10))
     loaded = there_and_back(reducer)
     if isinstance(family, Family):
-        mean = np.array([0.5, 2.0])
-        np.testing.assert_array_equal(loaded.family.variance(mean), family.variance(mean))
+        mean, same = np.array([0.5, 2.0]), (loaded.estimator if is_tuned else loaded).family
+        np.testing.assert_array_equal(same.variance(mean), family.variance(mean))
         np.testing.assert_array_equal(
-            loaded.family.unit_deviances(mean, mean[::-1]), family.unit_deviances(mean, mean[::-1])
+            same.unit_deviances(mean, mean[::-1]), family.unit_deviances(mean, mean[::-1])
         )
     labels = reducer.labels_
     np.testing.assert_array_equal(loaded.fit(X, np.exp(y / 10)).labels_, labels)
 
 
-@pytest.mark.parametrize("parameter", ["cv", "price_cv"])
-def test_tuned_reducers_keep_their_folds_and_scorer(problem, there_and_back, parameter):
+@pytest.mark.parametrize(("cv", "price_cv"), [(KFold(3), None), (5, KFold(3))])
+def test_tuned_reducers_keep_their_folds_and_scorer(problem, there_and_back, cv, price_cv):
     X, y = problem
     scorer = make_scorer(mean_squared_error, greater_is_better=False)
-    splits = {parameter: KFold(3)}
-    reducer = NonLinCFACV(tolerances=[0.0, 0.1, np.float32(0.5)], scoring=scorer, **splits)
+    reducer = ToleranceCV(
+        NonLinCFA(cv=price_cv), tolerances=[0.0, 0.1, np.float32(0.5)], scoring=scorer, cv=cv
+    )
     loaded = there_and_back(reducer.fit(X, y), {"error": scorer})
     assert loaded.scoring is scorer
     assert loaded.path_.best == reducer.path_.best
@@ -613,7 +613,7 @@ def documents(tmp_path_factory):
         NonLinCFA(0.1, aggregation=spread, cv=[(range(30), range(30, 60))]).fit(X, y),
         GenLinCFA(family="bernoulli", signs=True).fit(X, np.where(y > 0, "b", "a")),
         GenLinCFA(0.9, family=negative_binomial(0.5), curvature="null").fit(X, np.exp(y / 10)),
-        NonLinCFACV(n_tolerances=3, inputs=half).fit(X, y),
+        ToleranceCV(NonLinCFA(cv=None, inputs=half), n_tolerances=3).fit(X, y),
         LinCFA(aggregation="principal").fit(X, y),
         NonLinCFA(0.2).fit(field, field.fillna(0).sum(("lat", "lon")).values),
     ]
@@ -661,7 +661,7 @@ def loads_or_says_why(path, content):
     if reducer.n_features_in_ > 1000:
         return
     assert len(reducer.get_feature_names_out()) == reducer.n_groups_
-    if reducer._layout is not None:
+    if reducer.fit_.features.layout is not None:
         reducer.as_field()
         return
     rows = np.linspace(-1, 1, 3 * reducer.n_features_in_).reshape(3, -1)
@@ -796,7 +796,7 @@ def test_what_is_no_model_is_one_sentence(tmp_path, text):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"version": 2}, "it was saved by a newer coterie (format 2, this one reads 1): pip"),
+        ({"version": 3}, "it was saved by a newer coterie (format 3, this one reads 2): pip"),
         ({"version": True}, "'version' must be a whole number"),
         ({"reducer": "os.system"}, "'reducer' must be one of 'GenLinCFA', "),
         ({"parameters__verbose": 3}, "'parameters.verbose' is not a known key"),
@@ -891,7 +891,7 @@ def test_files_are_as_the_schema_says(documents):
     assert goldens
     for text in [*documents, *goldens]:
         validator.validate(json.loads(text))
-    for changes in ({"version": 2}, {"reducer": "os.system"}, {"fitted__labels": [0.5]}):
+    for changes in ({"version": 3}, {"reducer": "os.system"}, {"fitted__labels": [0.5]}):
         assert not validator.is_valid(json.loads(changed(documents[0], **changes)))
 
 
@@ -948,7 +948,7 @@ def test_old_models_know_what_they_were():
     assert signs.classes_.tolist() == ["burns", "does not"]
     assert signs.signs_.tolist() == [1, -1, 1, -1]
     tuned = coterie.load(MODELS / "tuned.json")
-    assert type(tuned) is NonLinCFACV
+    assert type(tuned) is ToleranceCV
     assert tuned.tolerance_ == tuned.path_.tolerances[tuned.path_.best] == 0.125
     assert repr(tuned.cv) == repr(LeaveOneOut())
     assert type(coterie.load(MODELS / "max.json")) is MutualCFA

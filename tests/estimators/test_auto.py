@@ -8,9 +8,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, cross_val_score
 
 from coterie import GenLinCFA, NonLinCFA
-from coterie._core.evidence import effective_number
+from coterie._core.evidence import effective_number, residual_ss
 from coterie.datasets import make_groups
-from coterie.estimators._residuals import residuals
 
 
 def rss(columns, y):
@@ -119,7 +118,7 @@ def test_what_regression_leaves_is_what_regression_leaves(problem):
     X, y = problem
     collinear = np.column_stack([X, X[:, 0] + X[:, 1]])
     for columns in (X, collinear, np.ones((len(y), 1))):
-        assert residuals(columns, y[:, None]) == pytest.approx(rss(columns, y))
+        assert residual_ss(columns, y[:, None]) == pytest.approx(rss(columns, y))
 
 
 def test_a_perfect_fit_leaves_no_allowance(rng):

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from coterie._core.fit import Problem
 from coterie._core.values import Partition
-from coterie.estimators._automatic import automatic
 
 N = 120
 FIRST = 8.0
@@ -33,14 +33,16 @@ def ladder(rungs, *, in_effect=3.0, importance=(1.0,)):
         return into(rungs[round(math.log2(FIRST / penalty))][0]), "trace"
 
     left = {n_groups: np.atleast_1d(residual) for n_groups, residual in rungs}
-    prepared = SimpleNamespace(
-        seen=SimpleNamespace(n=N, left_by=lambda partition: left[len(partition.groups)]),
-        effective_number=lambda: in_effect,
-        n_varying_groups=lambda partition: len(partition.groups),
+    data = SimpleNamespace(
+        n=N,
+        n_targets=1,
+        min_rows=None,
         importance=np.array(importance),
-        groupable=SimpleNamespace(by=by),
+        residual_ss=lambda partition: left[len(partition.groups)],
     )
-    chosen = automatic(prepared, FIRST, lambda penalty: penalty)
+    pricing = SimpleNamespace(criterion=lambda data, target, tolerance, is_penalty: tolerance)
+    groupable = SimpleNamespace(by=by, relevance=np.zeros(N))
+    chosen = Problem(data, None, pricing, groupable).lowered(FIRST, in_effect)
     assert asked == [FIRST / 2**k for k in range(len(asked))]
     return chosen.penalty, len(asked), len(chosen.partition.groups)
 

@@ -34,7 +34,10 @@ PARAMETERS = [
     (NonLinCFA(missing="pairwise", aggregation="principal"), "no aggregation='principal' of the"),
     (NonLinCFA(missing="pairwise", aggregation=np.max), "no aggregation='max' of the"),
     (NonLinCFA(missing="pairwise", signs=True), "missing='pairwise' goes without signs"),
-    (NonLinCFA(missing="pairwise", groups=[[0, 1]]), "missing='pairwise' goes without groups"),
+    (
+        NonLinCFA(missing="pairwise", initial_groups=[[0, 1]]),
+        "missing='pairwise' goes without initial_groups",
+    ),
     (NonLinCFA(target_weights=[1, 2]), "one number per target, 1, got [1, 2]."),
     (NonLinCFA(target_weights=[0]), "target_weights must be 0 or more and not all 0, got [0]."),
     (NonLinCFA(target_weights=["a"]), "target_weights must list numbers, got ['a']."),
@@ -44,7 +47,7 @@ PARAMETERS = [
     (NonLinCFA(True), "tolerance must be a number, got True."),
     (GenLinCFA(-1), "tolerance must be 0 or more, got -1.0."),
     (NonLinCFA(search="foward"), "Did you mean 'forward'?"),
-    (NonLinCFA(search=3), "search must be one of 'forward', 'restart', 'best', got 3."),
+    (NonLinCFA(search=3), "search must be one of 'forward', 'restart', 'best' or a search, got 3."),
     (NonLinCFA(aggregation="average"), "aggregation must be one of 'mean', "),
     (NonLinCFA(aggregation="medain"), "Did you mean 'median'?"),
     (GenLinCFA(family="bernouli"), "Did you mean 'bernoulli'?"),
@@ -54,9 +57,12 @@ PARAMETERS = [
     (GenLinCFA(curvature=0), "curvature must be more than 0, got 0.0."),
     (GenLinCFA(curvature=None), "curvature must be a number, got None."),
     (NonLinCFA(scale="yes"), "scale must be True or False, got 'yes'."),
-    (NonLinCFA(engine="grams"), "Did you mean 'gram'?"),
-    (NonLinCFA(memory=-1), "memory must be 0 or more, got -1.0."),
-    (NonLinCFA(engine="gram", memory=100), "engine='gram' needs 1,000 bytes for 4 columns"),
+    (NonLinCFA(covariance="grams"), "Did you mean 'gram'?"),
+    (NonLinCFA(max_bytes=-1), "max_bytes must be 0 or more, got -1.0."),
+    (
+        NonLinCFA(covariance="gram", max_bytes=100),
+        "covariance='gram' needs 1,000 bytes for 4 columns",
+    ),
     (NonLinCFA(max_group_size=0), "max_group_size must be 1 or more, got 0."),
     (NonLinCFA(max_group_size=2.5), "max_group_size must be None or an int, got 2.5."),
     (NonLinCFA(connectivity=np.ones((3, 3))), "shape (4, 4), got (3, 3)."),
@@ -99,7 +105,7 @@ def test_bad_parameters(reducer, sentence):
 
 
 DATA = [
-    (holed(np.nan), y, "X has NaN in column 'income'. Fill the gaps first, for example"),
+    (holed(np.nan), y, "X has NaN in column 'income'. Fill the missing values first, for example"),
     (holed(np.nan, (0, 2)), y, "X has NaN in columns 'age', 'height'."),
     (holed(np.inf).to_numpy(), y, "X has infinity (inf) in column 1."),
     (TEXT, y, "X has text in column 'city'."),

@@ -8,7 +8,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 
-from coterie import FitWarning, GenLinCFA, LinCFA, Moments, MutualCFA, NonLinCFA, compiled
+from coterie import FitWarning, GenLinCFA, LinCFA, Moments, MutualCFA, NonLinCFA
+from coterie._core import compiled
 from coterie._core.devices import _foreign
 
 SEARCHES = ["forward", "restart", "best"]
@@ -122,7 +123,7 @@ def test_limits_hold_among_constants_too(rng):
 def test_a_group_to_begin_with_may_hold_one(rng):
     X, y = rng.normal(size=(50, 3)), rng.normal(size=50)
     X[:, 1] = 4.0
-    reducer = NonLinCFA(0.0, cv=None, groups=[[0, 1]]).fit(X, y)
+    reducer = NonLinCFA(0.0, cv=None, initial_groups=[[0, 1]]).fit(X, y)
     assert reducer.labels_[0] == reducer.labels_[1]
 
 

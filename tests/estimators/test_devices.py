@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from coterie import GenLinCFA, LinCFA, Moments, MutualCFA, NonLinCFA, NonLinCFACV
+from coterie import GenLinCFA, LinCFA, Moments, MutualCFA, NonLinCFA, ToleranceCV
 from coterie.datasets import make_groups
 
 strict = pytest.importorskip("array_api_strict")
@@ -60,7 +60,7 @@ def assert_same_decisions(reducer, other):
         (NonLinCFA(0.01, cv=None, signs=True), "y"),
         (NonLinCFA(n_groups=5), "y"),
         (NonLinCFA(0.01, max_group_size=4, aggregation="sum"), "y"),
-        (NonLinCFA(0.01, groups=[[0, 1, 2], [7, 9]]), "y"),
+        (NonLinCFA(0.01, initial_groups=[[0, 1, 2], [7, 9]]), "y"),
         (NonLinCFA(0.02), "two"),
         (GenLinCFA(family="bernoulli"), "classes"),
         (GenLinCFA(0.9, family="bernoulli", bound="bivariate"), "classes"),
@@ -128,9 +128,9 @@ def test_arrays_in_the_memory_of_the_host_are_computed_with_by_numpy_and_given_b
         (NonLinCFA(aggregation="max"), "aggregation='max' looks at the rows"),
         (NonLinCFA(inputs=np.square), "inputs is a function of rows"),
         (NonLinCFA(missing="pairwise"), "missing='pairwise'"),
-        (NonLinCFA(engine="columns"), "engine='columns'"),
+        (NonLinCFA(covariance="columns"), "covariance='columns'"),
         (GenLinCFA(bound="fitted"), "bound='fitted'"),
-        (MutualCFA(), "array of numpy"),
+        (MutualCFA(), "NumPy array"),
     ],
     ids=repr,
 )
@@ -142,7 +142,7 @@ def test_what_must_see_rows_says_so(reducer, message):
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize(
     "taken",
-    [NonLinCFACV().fit, NonLinCFA().partial_fit, Moments().update],
+    [ToleranceCV().fit, NonLinCFA().partial_fit, Moments().update],
     ids=["cross-validated", "partial_fit", "update"],
 )
 def test_rows_that_are_needed_here_are_not_fetched_unasked(taken):

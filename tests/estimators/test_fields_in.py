@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from coterie import GenLinCFA, NonLinCFA, NonLinCFACV, field_to_graph, stability
+from coterie import GenLinCFA, NonLinCFA, ToleranceCV, field_to_graph, stability
 
 
 def a_field(rng, n_samples=200, *, land=True):
@@ -158,9 +158,9 @@ def test_labelled_targets_are_paired_by_their_labels(rng):
 def test_tuning_and_stability_take_fields(rng, kind):
     field, index = a_field(rng)
     X = field.transpose("lat", "lon", "time") if kind == "samples last" else field.to_dataset()
-    tuned = NonLinCFACV(tolerances=[0.02, 0.5], cv=3).fit(X, index)
+    tuned = ToleranceCV(tolerances=[0.02, 0.5], cv=3).fit(X, index)
     assert tuned.as_field().sizes == {"lat": 3, "lon": 6}
-    plain = NonLinCFACV(tolerances=[0.02, 0.5], cv=3).fit(table_of(field), index.values)
+    plain = ToleranceCV(tolerances=[0.02, 0.5], cv=3).fit(table_of(field), index.values)
     np.testing.assert_allclose(tuned.path_.cv_scores, plain.path_.cv_scores)
     result = stability(X, index, estimator=NonLinCFA(0.02), n_resamples=3, random_state=0)
     assert result.resampled.shape == (3, 17)

@@ -13,9 +13,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold, PredefinedSplit, TimeSeriesSplit
 
 import coterie
-from coterie import GenLinCFA, LinCFA, Moments, MutualCFA, NonLinCFA, NonLinCFACV
+from coterie import GenLinCFA, LinCFA, Moments, MutualCFA, NonLinCFA
+from coterie._core.evidence import residual_ss, residual_ss_from_scatter
 from coterie.datasets import make_groups
-from coterie.estimators._residuals import residuals, residuals_in
 
 # Columns are of all magnitudes here, and some do not vary.
 pytestmark = pytest.mark.filterwarnings("ignore::coterie.FitWarning")
@@ -87,7 +87,7 @@ OPTIONS = [
     {"scale": True},
     {"aggregation": "sum"},
     {"keep": [0], "separate": [[1, 2], [3, 4]]},
-    {"groups": [[0, 3], [1, 8, 9]], "scale": True},
+    {"initial_groups": [[0, 3], [1, 8, 9]], "scale": True},
     {"max_group_size": 3},
     {"connectivity": coterie.coordinates_to_graph([(i,) for i in range(14)], distance=[2])},
 ]
@@ -170,14 +170,14 @@ def test_residuals_follow_from_scatters(rng, n_copies):
     X = np.column_stack([X, *(X[:, [0]] + k * X[:, [1]] for k in range(n_copies)), np.ones(60)])
     table = np.column_stack([X, y])
     scatter = 60 * np.cov(table.T, ddof=0)
-    np.testing.assert_allclose(residuals_in(scatter, 2), residuals(X, y), rtol=1e-8)
+    np.testing.assert_allclose(residual_ss_from_scatter(scatter, 2), residual_ss(X, y), rtol=1e-8)
 
 
 def test_a_perfect_fit_leaves_next_to_nothing(rng):
     X = rng.normal(size=(60, 3))
     y = X @ np.ones((3, 1))
     scatter = 60 * np.cov(np.column_stack([X, y]).T, ddof=0)
-    np.testing.assert_allclose(residuals_in(scatter, 1), residuals(X, y))
+    np.testing.assert_allclose(residual_ss_from_scatter(scatter, 1), residual_ss(X, y))
 
 
 def test_the_story_of_known_groups():
@@ -215,8 +215,7 @@ def test_a_fit_without_rows_can_be_saved_and_loaded(columns, tmp_path):
         (NonLinCFA(inputs=np.square), "inputs is a function of rows"),
         (NonLinCFA(missing="pairwise"), "missing='pairwise' looks at the rows"),
         (GenLinCFA(bound="fitted"), "bound='fitted' fits models to rows"),
-        (MutualCFA(), "MutualCFA looks at rows"),
-        (NonLinCFACV(), "NonLinCFACV looks at rows"),
+        (MutualCFA(), "MutualCFA counts rows"),
         (NonLinCFA(0.01), "the moments have 0: give update the fold of each row, or set cv=None"),
         (NonLinCFA(0.01, cv=3), "Prices are scored on 3 folds, and the moments have 0"),
         (NonLinCFA(0.01, cv=TimeSeriesSplit(3)), "rows cannot be split once they are counted"),
@@ -225,7 +224,7 @@ def test_a_fit_without_rows_can_be_saved_and_loaded(columns, tmp_path):
         (GenLinCFA(family="bernoulli"), "pass them as text"),
         (NonLinCFA(-1.0, cv=None), "tolerance must be 0 or more"),
         (NonLinCFA(search="worst"), "search must be one of"),
-        (NonLinCFA(engine="fast"), "engine must be one of"),
+        (NonLinCFA(covariance="fast"), "covariance must be one of"),
         (NonLinCFA(missing="no"), "missing must be one of"),
         (NonLinCFA(keep=["z"]), "keep names 'z'"),
     ],

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
-from coterie import GenLinCFA, GenLinCFACV, LinCFA, NonLinCFA, NonLinCFACV, load
+from coterie import GenLinCFA, LinCFA, NonLinCFA, ToleranceCV, load
 from coterie._core.aggregations import AGGREGATIONS, filled, means_of_available, running_form
-from coterie._core.evidence import RowSets
-from coterie._core.gathering import Asked, Means, gathered
+from coterie._core.evidence import ComputeOptions, EvidenceSpec, RowSets, build_evidence
 from coterie.datasets import make_groups
 
 WITH_GAPS = ["mean", "sum", "sum_of_squares", "norm", "max", "min", "median"]
@@ -100,8 +99,8 @@ def test_evidence_of_complete_columns_does_not_depend_on_how_it_is_gathered(rng,
     weights = rng.integers(1, 4, size=30).astype(float)
     rows = RowSets.of_splits(splits.split(X), 30, weights) if splits else RowSets.all_rows(weights)
     answers = []
-    for asked in (Asked(), Asked(gaps=True)):
-        evidence = gathered(X, y, AGGREGATIONS[name], rows, Means(), asked)
+    for asked in (EvidenceSpec(), EvidenceSpec(missing=True)):
+        evidence = build_evidence(X, y, AGGREGATIONS[name], rows, ComputeOptions(), asked)
         group = evidence.joined(evidence.alone(1), np.array([4, 0]))
         answers.append(evidence.pairs(group, np.array([2, 3, 5])))
     plain, by_row = answers
@@ -128,7 +127,7 @@ def test_running_forms_agree_with_values(name, seed):
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(12, 4))
     Z[rng.uniform(size=Z.shape) < 0.4] = np.nan
-    form = running_form(AGGREGATIONS[name], gaps=True)
+    form = running_form(AGGREGATIONS[name], missing=True)
     state = form.first(Z[:, 0])
     for column in Z.T[1:3]:
         state = form.joined(state, column)
@@ -253,10 +252,12 @@ def test_three_rows_are_never_enough(reducer):
 def test_reducers_that_choose_their_tolerance_take_gaps(rng, kind):
     X, y = with_gaps(rng, share=0.4)
     if kind == "numbers":
-        tuned = NonLinCFACV(tolerances=[0.02, 0.2], cv=3, missing="pairwise").fit(X, y)
+        tuned = ToleranceCV(
+            NonLinCFA(cv=None, missing="pairwise"), tolerances=[0.02, 0.2], cv=3
+        ).fit(X, y)
     else:
-        tuned = GenLinCFACV(
-            family="bernoulli", tolerances=[0.5, 0.9], cv=3, missing="pairwise"
+        tuned = ToleranceCV(
+            GenLinCFA(family="bernoulli", missing="pairwise"), tolerances=[0.5, 0.9], cv=3
         ).fit(X, y > 0)
     assert np.isfinite(tuned.path_.cv_scores).all()
 
@@ -298,7 +299,7 @@ def test_bad_gaps(rng):
     ]:
         with pytest.raises(ValueError, match=sentence):
             pairwise.fit(bad, y)
-    with pytest.raises(ValueError, match="No tolerance gives n_groups=5 with columns with gaps"):
+    with pytest.raises(ValueError, match="No tolerance gives n_groups=5 with missing values"):
         NonLinCFA(n_groups=5, missing="pairwise").fit(np.where(np.arange(6) < 3, X[:, [0]], X), y)
 
 

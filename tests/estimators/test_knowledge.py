@@ -7,7 +7,8 @@ from conftest import correlated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie import GenLinCFA, LinCFA, NonLinCFA, compiled
+from coterie import GenLinCFA, LinCFA, NonLinCFA
+from coterie._core import compiled
 
 SEEDS = st.integers(0, 2**20)
 SEARCHES = ["forward", "restart", "best"]
@@ -39,7 +40,7 @@ def test_opposites_join_with_a_minus(rng):
 def test_turning_features_round_changes_no_group(search, engine, seed):
     X, y = problem(seed)
     turned = X * np.random.default_rng(seed).choice([-1.0, 1.0], size=X.shape[1])
-    reducer = NonLinCFA(0.02, cv=None, signs=True, search=search, engine=engine)
+    reducer = NonLinCFA(0.02, cv=None, signs=True, search=search, covariance=engine)
     Z, labels = reducer.fit(X, y).transform(X), reducer.labels_
     there = reducer.fit(turned, y).transform(turned)
     assert (reducer.labels_ == labels).all()
@@ -74,7 +75,7 @@ def test_what_is_kept_stays_alone_and_what_is_separate_never_mixes(search, seed)
 def test_groups_to_begin_with_are_never_split(search, seed):
     X, y = problem(seed, n_features=9)
     given_groups = [[0, 7], [3, 4, 5]]
-    labels = NonLinCFA(0.02, search=search, groups=given_groups).fit(X, y).labels_
+    labels = NonLinCFA(0.02, search=search, initial_groups=given_groups).fit(X, y).labels_
     for members in given_groups:
         assert len(set(labels[members])) == 1
 
@@ -84,7 +85,7 @@ def test_a_group_to_begin_with_counts_as_the_sum_of_its_members(rng, search):
     X, y = correlated(rng, n_features=8)
     together = np.column_stack([X[:, 0], X[:, 1] + X[:, 6], X[:, [2, 3, 4, 5, 7]]])
     expected = NonLinCFA(0.01, aggregation="sum", search=search).fit(together, y)
-    reducer = NonLinCFA(0.01, groups=[[1, 6]], search=search).fit(X, y)
+    reducer = NonLinCFA(0.01, initial_groups=[[1, 6]], search=search).fit(X, y)
     in_sum = expected.labels_[[0, 1, 2, 3, 4, 5, 1, 6]]
     assert ((in_sum[:, None] == in_sum) == (reducer.labels_[:, None] == reducer.labels_)).all()
 
@@ -94,7 +95,7 @@ def test_a_group_to_begin_with_counts_as_the_sum_of_its_members(rng, search):
 def test_groups_of_a_limited_size_count_their_members(monkeypatch, rng, search, fewest):
     monkeypatch.setattr(compiled, "FEWEST_FEATURES", fewest)
     X, y = correlated(rng, n_features=9)
-    reducer = NonLinCFA(10.0, groups=[[0, 1, 2]], max_group_size=4, search=search).fit(X, y)
+    reducer = NonLinCFA(10.0, initial_groups=[[0, 1, 2]], max_group_size=4, search=search).fit(X, y)
     assert max(map(len, reducer.groups_)) == 4
     assert len(set(reducer.labels_[:3])) == 1
 
@@ -104,9 +105,11 @@ def test_names_and_numbers_mean_the_same(problem, search):
     X, y = problem
     frame = pd.DataFrame(X, columns=list("abcdefg"))
     by_name = NonLinCFA(
-        0.1, search=search, keep=["b"], groups=[["a", "d"]], separate=[["e"], ["f"]]
+        0.1, search=search, keep=["b"], initial_groups=[["a", "d"]], separate=[["e"], ["f"]]
     )
-    by_number = NonLinCFA(0.1, search=search, keep=[1], groups=[[0, 3]], separate=[[4], [5]])
+    by_number = NonLinCFA(
+        0.1, search=search, keep=[1], initial_groups=[[0, 3]], separate=[[4], [5]]
+    )
     assert (by_name.fit(frame, y).labels_ == by_number.fit(X, y).labels_).all()
 
 
@@ -139,16 +142,25 @@ def test_a_tolerance_that_gives_the_number_is_taken(problem):
     [
         (NonLinCFA(signs="yes"), "signs must be True or False, got 'yes'."),
         (NonLinCFA(signs=True, aggregation="max"), "needs aggregation='mean' or 'sum', got 'max'."),
-        (NonLinCFA(groups=[[0, 1]], aggregation="norm"), "groups needs aggregation='mean' or"),
+        (
+            NonLinCFA(initial_groups=[[0, 1]], aggregation="norm"),
+            "groups needs aggregation='mean' or",
+        ),
         (NonLinCFA(keep="a"), "keep must list columns, got 'a'."),
         (NonLinCFA(keep=["speeed"]), "keep names 'speeed', which is no column. Did you mean"),
         (NonLinCFA(keep=[9]), "keep must name columns, or number them from 0 to 3, got 9."),
         (NonLinCFA(keep=[-1]), "or number them from 0 to 3, got -1."),
-        (NonLinCFA(groups=3), "groups must be a list of lists of columns, got 3."),
-        (NonLinCFA(groups=[[0, 1], [1, 2]]), "groups has column 'heat' more than once."),
+        (NonLinCFA(initial_groups=3), "groups must be a list of lists of columns, got 3."),
+        (NonLinCFA(initial_groups=[[0, 1], [1, 2]]), "groups has column 'heat' more than once."),
         (NonLinCFA(separate=[[0], [0, 1]]), "separate has column 'speed' more than once."),
-        (NonLinCFA(keep=[0], groups=[[0, 1]]), "keep and groups both have column 'speed'."),
-        (NonLinCFA(groups=[[0, 1]], separate=[[0], [1]]), "together, which separate keeps apart."),
+        (
+            NonLinCFA(keep=[0], initial_groups=[[0, 1]]),
+            "keep and initial_groups both have column 'speed'.",
+        ),
+        (
+            NonLinCFA(initial_groups=[[0, 1]], separate=[[0], [1]]),
+            "together, which separate keeps apart.",
+        ),
         (NonLinCFA(n_groups=0), "n_groups must be 1 or more, got 0."),
         (NonLinCFA(n_groups=2.5), "n_groups must be None or an int, got 2.5."),
         (NonLinCFA(n_groups=5), "n_groups must be 4 or less"),

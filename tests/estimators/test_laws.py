@@ -10,7 +10,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
-from coterie import GenLinCFA, LinCFA, NonLinCFA, compiled
+from coterie import GenLinCFA, LinCFA, NonLinCFA
+from coterie._core import compiled
 
 # Some columns do not vary here, and some are of other magnitudes.
 pytestmark = pytest.mark.filterwarnings("ignore::coterie.FitWarning")
@@ -224,7 +225,7 @@ def test_columns_of_very_different_weight_are_added_in_their_own_units():
 def test_extreme_units_decide_like_ordinary_ones(aggregation, unit):
     X, y = problem(1)
     for cv, engine in ((None, "gram"), (5, "gram"), (5, "columns")):
-        reducer = NonLinCFA(0.05, cv=cv, aggregation=aggregation, engine=engine)
+        reducer = NonLinCFA(0.05, cv=cv, aggregation=aggregation, covariance=engine)
         ordinary = reducer.fit(X, y).trace_
         extreme = reducer.fit(X * unit, y * unit).trace_
         assert (extreme.candidate == ordinary.candidate).all()
@@ -238,10 +239,10 @@ def test_both_engines_decide_the_same(reducer, seed, search, dtype):
     X = (X + 5).astype(dtype)
     X[:, 3], X[:, 7] = X[:, 1], 2.0
     reducer.set_params(search=search)
-    gram = reducer.set_params(engine="gram").fit(X, y)
+    gram = reducer.set_params(covariance="gram").fit(X, y)
     assume_clear(gram)
     trace, labels = gram.trace_, gram.labels_
-    columns = reducer.set_params(engine="columns").fit(X, y)
+    columns = reducer.set_params(covariance="columns").fit(X, y)
     assert (columns.labels_ == labels).all()
     assert (columns.trace_.candidate == trace.candidate).all()
     np.testing.assert_allclose(columns.trace_.price, trace.price, rtol=1e-6, atol=1e-9)
@@ -253,7 +254,7 @@ def test_the_number_of_threads_decides_nothing(monkeypatch, engine, fewest):
     monkeypatch.setattr(compiled, "FEWEST_FEATURES", fewest)
     # So large that the products are shared out between threads.
     X, y = problem(3, n_samples=700, n_features=650)
-    reducer = NonLinCFA(1e-3, cv=3, engine=engine)
+    reducer = NonLinCFA(1e-3, cv=3, covariance=engine)
     traces = []
     for threads in (1, 2, 3):
         with threadpool_limits(threads):
@@ -267,8 +268,8 @@ def test_the_number_of_threads_decides_nothing(monkeypatch, engine, fewest):
 
 def test_the_matrix_is_taken_only_where_it_fits():
     X, y = problem(0)
-    automatic = NonLinCFA(0.05, memory=10).fit(X, y)
-    assert (automatic.trace_ == NonLinCFA(0.05, engine="columns").fit(X, y).trace_).all()
+    automatic = NonLinCFA(0.05, max_bytes=10).fit(X, y)
+    assert (automatic.trace_ == NonLinCFA(0.05, covariance="columns").fit(X, y).trace_).all()
     for memory in (None, np.inf):
-        automatic = NonLinCFA(0.05, memory=memory).fit(X, y)
-        assert (automatic.trace_ == NonLinCFA(0.05, engine="gram").fit(X, y).trace_).all()
+        automatic = NonLinCFA(0.05, max_bytes=memory).fit(X, y)
+        assert (automatic.trace_ == NonLinCFA(0.05, covariance="gram").fit(X, y).trace_).all()

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie import NonLinCFA
+from coterie._core.fit._names import aggregate_name, made_unique
 from coterie.datasets import make_groups
-from coterie.estimators._names import aggregate_name, made_unique
 
 
 def test_a_group_of_five_hundred_has_a_readable_name():

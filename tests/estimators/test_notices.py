@@ -12,11 +12,10 @@ from sklearn.model_selection import StratifiedKFold
 from coterie import (
     FitWarning,
     GenLinCFA,
-    GenLinCFACV,
     LinCFA,
     MutualCFA,
     NonLinCFA,
-    NonLinCFACV,
+    ToleranceCV,
     normalised_weights,
     stability,
 )
@@ -54,7 +53,7 @@ def test_counts_and_other_whole_numbers_are_not(rng):
 def test_the_tuned_reducer_says_it_once(rng):
     X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
     with pytest.warns(FitWarning) as caught:
-        NonLinCFACV(tolerances=[0.01, 0.1]).fit(X, y)
+        ToleranceCV(tolerances=[0.01, 0.1]).fit(X, y)
     assert len(caught) == 1
 
 
@@ -67,7 +66,7 @@ def test_what_has_no_effect_under_a_word_is_refused(problem, tolerance):
     with pytest.raises(ValueError, match=r"curvature=2 has no effect with bound='fitted'"):
         GenLinCFA(0.1, bound="fitted", curvature=2).fit(*problem)
     GenLinCFA(0.8, bound="bivariate", curvature=2).fit(*problem)
-    GenLinCFACV(tolerances=[0.8], bound="bivariate", curvature=2).fit(*problem)
+    ToleranceCV(GenLinCFA(bound="bivariate", curvature=2), tolerances=[0.8]).fit(*problem)
 
 
 def test_more_groups_than_a_third_of_the_rows_are_too_many(rng):
@@ -110,8 +109,8 @@ def test_folds_of_a_rare_class_hold_some_of_each(rng):
     X = rng.normal(size=(100, 4))
     y = np.repeat([0, 1], [90, 10])
     with pytest.warns(FitWarning, match="look like classes"):
-        tuned = NonLinCFACV(tolerances=[0.01, 0.1]).fit(X, y)
-    expected = NonLinCFACV(tolerances=[0.01, 0.1], cv=StratifiedKFold(5)).fit(X, 1.0 * y).path_
+        tuned = ToleranceCV(tolerances=[0.01, 0.1]).fit(X, y)
+    expected = ToleranceCV(tolerances=[0.01, 0.1], cv=StratifiedKFold(5)).fit(X, 1.0 * y).path_
     np.testing.assert_array_equal(tuned.path_.cv_scores, expected.cv_scores)
 
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import LabelBinarizer
 
-from coterie import GenLinCFA, GenLinCFACV, MutualCFA, NonLinCFA, NonLinCFACV, stability
+from coterie import GenLinCFA, MutualCFA, NonLinCFA, ToleranceCV, stability
 
 TARGETS = 3
 
@@ -81,7 +81,7 @@ def test_folds_score_all_targets(rng):
 )
 def test_one_target_given_twice_is_one_target(rng, reducer, engine):
     X, Y = a_problem(rng)
-    reducer.set_params(engine=engine)
+    reducer.set_params(covariance=engine)
     one = reducer.fit(X, Y[:, 0])
     labels, price = one.labels_, one.trace_.price
     column = reducer.fit(X, Y[:, :1])
@@ -256,12 +256,12 @@ def test_in_a_pipeline_with_a_classifier(rng):
 def test_tuning_and_stability_take_them_too(rng, kind):
     X, y = three_classes(rng)
     if kind == "classes":
-        tuned = GenLinCFACV(family="bernoulli", tolerances=[0.5, 0.8], cv=3).fit(X, y)
+        tuned = ToleranceCV(GenLinCFA(family="bernoulli"), tolerances=[0.5, 0.8], cv=3).fit(X, y)
         result = stability(X, y, n_resamples=5, random_state=0)
     else:
         Y = np.column_stack([X[:, :3].mean(axis=1), X[:, 3:].mean(axis=1)])
         Y += rng.normal(size=Y.shape)
-        tuned = NonLinCFACV(tolerances=[0.02, 0.5], cv=3).fit(X, Y)
+        tuned = ToleranceCV(tolerances=[0.02, 0.5], cv=3).fit(X, Y)
         result = stability(X, Y, estimator=NonLinCFA(0.02), n_resamples=5, random_state=0)
     assert tuned.path_.cv_scores.shape == (2, 3)
     assert tuned.path_.cv_mean.max() > 0.3
@@ -278,5 +278,7 @@ def test_counts_and_positive_numbers_may_be_several(rng, family, make):
     Y = make(np.exp(np.column_stack([1 + a / 2, 1 + b / 2])), rng)
     for bound in ("general", "fitted"):
         assert GenLinCFA(family=family, bound=bound).fit(X, Y).labels_.tolist() == [0, 0, 1, 1]
-    tuned = GenLinCFACV(family=family, curvature="null", tolerances=[0.3, 0.9], cv=3).fit(X, Y)
+    tuned = ToleranceCV(
+        GenLinCFA(family=family, curvature="null"), tolerances=[0.3, 0.9], cv=3
+    ).fit(X, Y)
     assert tuned.path_.cv_scores.shape == (2, 3)

@@ -11,7 +11,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
-from coterie import GenLinCFA, NonLinCFA, NonLinCFACV
+from coterie import GenLinCFA, NonLinCFA, ToleranceCV
 from coterie.datasets import make_groups
 
 
@@ -79,7 +79,7 @@ def test_the_diagram_is_that_of_scikit_learn(data):
 
 
 def test_an_unfitted_reducer_shows_the_diagram_alone():
-    for reducer in (NonLinCFA(), NonLinCFACV()):
+    for reducer in (NonLinCFA(), ToleranceCV()):
         assert without_ids(reducer._repr_html_()) == shown_by_scikit_learn(reducer)
         assert "coterie-groups" not in reducer._repr_mimebundle_()["text/html"]
 
@@ -131,7 +131,9 @@ def test_a_fit_that_failed_half_way_is_still_shown(data):
 def test_tuned_and_signed_reducers_have_tables_too(rng):
     factor = rng.normal(size=(90, 1))
     X = factor * [1, -1, 1] + 0.1 * rng.normal(size=(90, 3))
-    reducer = NonLinCFACV(signs=True, n_tolerances=3, cv=3).fit(X, factor.ravel())
+    reducer = ToleranceCV(NonLinCFA(cv=None, signs=True), n_tolerances=3, cv=3).fit(
+        X, factor.ravel()
+    )
     rows = Rows(reducer._repr_html_()).rows[1:]
     assert sum(int(row[2]) for row in rows) == 3
     assert np.all([row[1] in reducer.get_feature_names_out() for row in rows])

@@ -8,7 +8,8 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
-from coterie import GenLinCFA, LinCFA, Moments, NonLinCFA, compiled
+from coterie import GenLinCFA, LinCFA, Moments, NonLinCFA
+from coterie._core import compiled
 from coterie._core.devices import _foreign
 
 SEARCHES = ["forward", "restart", "best"]
@@ -18,12 +19,12 @@ REDUCERS = [
     NonLinCFA(),
     NonLinCFA("bic", cv=KFold(3)),
     NonLinCFA(n_groups=4),
-    NonLinCFA(0.02, cv=None, groups=[[0, 5], [2, 3, 7]]),
+    NonLinCFA(0.02, cv=None, initial_groups=[[0, 5], [2, 3, 7]]),
     GenLinCFA(0.8),
     GenLinCFA(0.3, bound="bivariate"),
     GenLinCFA(),
     LinCFA(),
-    LinCFA(groups=[[1, 4, 6]]),
+    LinCFA(initial_groups=[[1, 4, 6]]),
 ]
 each_reducer = pytest.mark.parametrize("reducer", REDUCERS, ids=str)
 each_search = pytest.mark.parametrize("search", SEARCHES)
@@ -65,7 +66,7 @@ def test_turning_columns_round_changes_nothing_else(
 @each_reducer
 @pytest.mark.parametrize("engine", ["gram", "columns"])
 def test_nor_does_it_with_weights_and_scaling(reducer, engine):
-    reducer = clone(reducer).set_params(signs=True, scale=True, engine=engine)
+    reducer = clone(reducer).set_params(signs=True, scale=True, covariance=engine)
     X, y, turned = problem(4)
     weights = np.random.default_rng(4).integers(1, 4, size=len(y)).astype(float)
     before = fitted(reducer, X, y, sample_weight=weights)
@@ -175,6 +176,6 @@ def test_signs_on_folds_are_those_of_all_rows(monkeypatch, rng, fewest):
 def test_members_of_a_group_to_begin_with_have_signs_too(rng):
     a, b = rng.normal(size=(2, 100))
     X = np.column_stack([a, -a + 0.1 * b, b])
-    reducer = NonLinCFA(0.0, cv=None, groups=[[0, 1]], signs=True).fit(X, a)
+    reducer = NonLinCFA(0.0, cv=None, initial_groups=[[0, 1]], signs=True).fit(X, a)
     assert reducer.labels_[:2].tolist() == [0, 0]
     assert reducer.signs_[:2].tolist() == [1, -1]

@@ -19,37 +19,29 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.utils.fixes import parse_version
 
-from coterie import (
-    GenLinCFA,
-    GenLinCFACV,
-    LinCFA,
-    MutualCFA,
-    NonLinCFA,
-    NonLinCFACV,
-    tolerance_path,
-)
+from coterie import GenLinCFA, LinCFA, MutualCFA, NonLinCFA, ToleranceCV, tolerance_path
 
 REDUCERS = [
     NonLinCFA(),
     NonLinCFA("bic", signs=True, scale=True),
     NonLinCFA(0.02, cv=None, search="forward"),
     NonLinCFA(0.02, cv=None, search="best"),
-    NonLinCFA(0.02, cv=None, engine="columns"),
-    NonLinCFA(0.02, cv=None, engine="columns", signs=True, search="best"),
+    NonLinCFA(0.02, cv=None, covariance="columns"),
+    NonLinCFA(0.02, cv=None, covariance="columns", signs=True, search="best"),
     NonLinCFA(n_groups=3),
-    NonLinCFA(cv=None, aggregation="sum_of_squares", engine="columns"),
+    NonLinCFA(cv=None, aggregation="sum_of_squares", covariance="columns"),
     NonLinCFA(0.1, cv=None, aggregation="max"),
     NonLinCFA(0.1, cv=None, aggregation="median", search="best"),
     NonLinCFA(0.05, cv=None, aggregation="principal"),
     NonLinCFA(0.05, cv=None, inputs=StandardScaler()),
     NonLinCFA(0.05, cv=None, inputs=SplineTransformer(3, knots="quantile")),
-    NonLinCFA(0.05, cv=None, groups=[[0, 1]], keep=[2]),
+    NonLinCFA(0.05, cv=None, initial_groups=[[0, 1]], keep=[2]),
     GenLinCFA(),
     GenLinCFA(0.9),
     GenLinCFA(0.25, bound="bivariate", curvature="null"),
     GenLinCFA(0.02, bound="fitted"),
     LinCFA(),
-    LinCFA(engine="columns"),
+    LinCFA(covariance="columns"),
 ]
 
 
@@ -87,7 +79,7 @@ def test_weights_are_repeats(reducer, seed):
 @pytest.mark.parametrize("search", ["forward", "restart", "best"])
 def test_weights_are_repeats_in_compiled_searches_too(search, engine):
     X, y, weights = a_problem(7, n_features=90)
-    reducer = NonLinCFA(0.02, cv=None, search=search, engine=engine)
+    reducer = NonLinCFA(0.02, cv=None, search=search, covariance=engine)
     repeated = reducer.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).labels_
     np.testing.assert_array_equal(reducer.fit(X, y, sample_weight=weights).labels_, repeated)
     unweighted = reducer.fit(X, y).labels_
@@ -134,9 +126,9 @@ def test_rows_of_weight_zero_may_hold_what_others_must_not(odd):
     X, y, weights = a_problem(1)
     kept = weights > 0
     holed, gone = np.where(kept[:, None], X, odd), np.where(kept, y, odd)
-    for reducer in (NonLinCFA(0.02, cv=None), NonLinCFACV(tolerances=[0.01, 0.1], cv=3)):
+    for reducer in (NonLinCFA(0.02, cv=None), ToleranceCV(tolerances=[0.01, 0.1], cv=3)):
         expected = reducer.fit(X[kept], y[kept]).trace_
-        if isinstance(reducer, NonLinCFACV):
+        if isinstance(reducer, ToleranceCV):
             numbers = np.flatnonzero(kept)
             folds = [(numbers[a], numbers[b]) for a, b in KFold(3).split(numbers)]
             reducer.set_params(cv=folds)
@@ -225,13 +217,16 @@ def test_routing_through_a_pipeline_and_a_grid_search(rng):
 
 @pytest.mark.parametrize(
     "reducer",
-    [NonLinCFACV(tolerances=[0.01, 0.1]), GenLinCFACV(family="bernoulli", tolerances=[0.5, 0.9])],
+    [
+        ToleranceCV(tolerances=[0.01, 0.1]),
+        ToleranceCV(GenLinCFA(family="bernoulli"), tolerances=[0.5, 0.9]),
+    ],
     ids=str,
 )
 def test_reducers_that_choose_their_tolerance_take_weights_and_groups(reducer):
     X, y, _ = a_problem(0)
     weights = np.random.default_rng(0).integers(1, 4, size=40)
-    y = y > 0 if isinstance(reducer, GenLinCFACV) else y
+    y = y > 0 if isinstance(reducer.estimator, GenLinCFA) else y
     groups = np.arange(40) % 4
     reducer.set_params(cv=LeaveOneGroupOut()).fit(X, y, sample_weight=weights, groups=groups)
     scores, labels = reducer.path_.cv_scores, reducer.labels_

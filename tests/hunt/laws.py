@@ -132,7 +132,7 @@ def columns_in_another_order_change_no_group_of_best(trial: Trial) -> None:
         one = problem.fitted()
         other = _reordered(problem, order).fitted()
     _assert_limits_are_kept(one)
-    sums = problem.reducer.groups is not None or hasattr(one, "tolerance_")
+    sums = problem.reducer.initial_groups is not None or hasattr(one, "tolerance_")
     exact = not sums and not hasattr(one, "penalty_")
     if not exact:
         clear(one)
@@ -166,7 +166,7 @@ def _renamed(reducer: Any, place: Any) -> dict[str, Any]:
     params = {}
     if reducer.keep is not None:
         params["keep"] = [int(place[column]) for column in reducer.keep]
-    for name in ("groups", "separate"):
+    for name in ("initial_groups", "separate"):
         if (lists := getattr(reducer, name)) is not None:
             params[name] = [[int(place[column]) for column in one] for one in lists]
     return params
@@ -316,7 +316,7 @@ def limits_that_limit_nothing_change_nothing(trial: Trial) -> None:
         "keep": [],
     }
     if problem.reducer.aggregation in ADDITIVE and problem.reducer.missing == "error":
-        params["groups"] = [[column] for column in range(D)]
+        params["initial_groups"] = [[column] for column in range(D)]
     name = trial.note("limit", [*params][int(trial.rng.integers(len(params)))])
     with either_code(trial):
         one = clear(problem.fitted())
@@ -364,8 +364,8 @@ def both_engines_give_the_same_fit(trial: Trial) -> None:
     """One matrix of all pairs, or columns when they are asked for."""
     problem = trial.drawn(aggregation=[*ADDITIVE, "sum_of_squares"], bound=["general", "bivariate"])
     with either_code(trial):
-        one = clear(problem.with_params(engine="gram").fitted())
-        assert_same(one, problem.with_params(engine="columns").fitted())
+        one = clear(problem.with_params(covariance="gram").fitted())
+        assert_same(one, problem.with_params(covariance="columns").fitted())
 
 
 def compiled_searches_give_the_same_fit(trial: Trial) -> None:
@@ -532,7 +532,7 @@ def what_is_learned_hangs_together(trial: Trial) -> None:
 def _assert_limits_are_kept(fitted: Any) -> None:
     """Who must be together is, who must be apart is too, and groups are one piece of the graph."""
     labels, graph = fitted.labels_, fitted.connectivity
-    together = [set(group) for group in fitted.groups or []]
+    together = [set(group) for group in fitted.initial_groups or []]
     for unit in together:
         assert len({*labels[[*unit]]}) == 1, "groups"
     for column in fitted.keep or []:
@@ -552,7 +552,7 @@ def _assert_limits_are_kept(fitted: Any) -> None:
 
 
 def _merged_beforehand(problem: Problem) -> int:
-    return sum(len(group) - 1 for group in problem.reducer.groups or [])
+    return sum(len(group) - 1 for group in problem.reducer.initial_groups or [])
 
 
 LAWS: dict[str, Law] = {

@@ -402,7 +402,7 @@ class _Fit:
     def _take_units(self) -> None:
         """What the search takes for one column: groups to begin with, and every other column."""
         D = self.table.columns.shape[1]
-        units = [sorted(group) for group in self.params["groups"] or [] if group]
+        units = [sorted(group) for group in self.params["initial_groups"] or [] if group]
         taken = {column for unit in units for column in unit}
         units += [[column] for column in range(D) if column not in taken]
         self.units = sorted(units)

@@ -163,7 +163,7 @@ def _drawn(draw: Draw) -> Problem:
     params["scale"] = draw("scale", [False, True], often=[False])
     params["inputs"] = draw("inputs", [None, np.square, np.abs, with_squares], often=[None])
     if name != "MutualCFA":
-        params["engine"] = draw("engine", ["auto", "gram", "columns"], often=["auto"])
+        params["covariance"] = draw("covariance", ["auto", "gram", "columns"], often=["auto"])
     X, y = _data(draw, target, params)
     n_inputs = X.shape[1] + (2 if params["inputs"] is with_squares else 0)
     params |= _knowledge(draw, params, n_inputs, may_sign=_may_sign(name, params))
@@ -330,13 +330,14 @@ def _knowledge(
     # Groups to begin with may leave fewer than are asked for.
     may_group = is_sum and not gaps and params.get("n_groups", 0) < 3
     if draw("groups", ["none", "some"] if may_group else ["none"], often=["none"]) == "some":
-        known["groups"] = [places[:2], places[2:3]] if n_inputs < 7 else [places[:3], places[3:5]]
+        cuts = (2, 3) if n_inputs < 7 else (3, 5)
+        known["initial_groups"] = [places[: cuts[0]], places[cuts[0] : cuts[1]]]
     is_sized = params.get("n_groups") is not None
     limit = ["no"] if is_sized else ["no", "yes"]
     if draw("keep", limit, often=["no"]) == "yes":
         known["keep"] = places[-1:]
     if draw("separate", limit, often=["no"]) == "yes":
-        known["separate"] = _apart(known.get("groups", []), places)
+        known["separate"] = _apart(known.get("initial_groups", []), places)
     if draw("connectivity", limit, often=["no"]) == "yes":
         known["connectivity"] = _graph(rng, n_inputs)
     if draw("max_group_size", limit, often=["no"]) == "yes":

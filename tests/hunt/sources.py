@@ -252,6 +252,6 @@ SOURCES = {
     parquet: OF_MOMENTS | {"cv": [*BY_RULE["cv"], "predefined"]},
     dask_array: OF_MOMENTS | BY_RULE,
     dask_frame: OF_MOMENTS | BY_RULE,
-    strict_array: OF_MOMENTS | {"engine": ["auto", "gram"]},
-    torch_tensor: OF_MOMENTS | {"engine": ["auto", "gram"]},
+    strict_array: OF_MOMENTS | {"covariance": ["auto", "gram"]},
+    torch_tensor: OF_MOMENTS | {"covariance": ["auto", "gram"]},
 }

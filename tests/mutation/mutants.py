@@ -55,28 +55,23 @@ WATCHED = {
     "estimators/test_oracle.py estimators/test_weights.py estimators/test_from_moments.py",
     "_core/aggregations": "_core/test_aggregations.py estimators/test_oracle.py "
     "estimators/test_gaps.py",
-    "_core/grouping.py": "estimators/test_oracle.py estimators/test_knowledge.py "
-    "estimators/test_sparse_in.py estimators/test_laws.py",
-    "_core/gathering.py": "_core/criteria/test_nonlin.py estimators/test_oracle.py "
-    "estimators/test_gaps.py "
-    "estimators/test_sparse_in.py estimators/test_information.py",
     "_core/must_link.py": "_core/test_must_link.py estimators/test_knowledge.py "
     "estimators/test_from_moments.py",
-    "estimators/_automatic.py": "estimators/test_auto.py estimators/test_several.py",
-    "estimators/_sizes.py": "estimators/test_knowledge.py estimators/test_several.py",
-    "estimators/_aggregates.py": "_core/test_aggregations.py estimators/test_gaps.py "
+    "_core/fit/_fit_groups.py": "estimators/test_auto.py estimators/test_several.py",
+    "_core/fit/_sizes.py": "estimators/test_knowledge.py estimators/test_several.py",
+    "_core/fit/_aggregates.py": "_core/test_aggregations.py estimators/test_gaps.py "
     "estimators/test_sparse_in.py estimators/test_devices.py estimators/test_reducers.py",
+    "_core/fit": "estimators/test_oracle.py estimators/test_knowledge.py "
+    "estimators/test_sparse_in.py estimators/test_laws.py",
 }
 ROOMS = [
     "_core/criteria",
     "_core/search",
     "_core/evidence",
     "_core/aggregations",
-    "_core/grouping.py",
-    "_core/gathering.py",
+    "_core/fit",
 ]
-ROOMS += ["_core/must_link.py", "estimators/_automatic.py", "estimators/_sizes.py"]
-ROOMS += ["estimators/_aggregates.py"]
+ROOMS += ["_core/must_link.py"]
 EACH_FOR_THE_OTHER = [
     (ast.Lt, ast.LtE),
     (ast.Gt, ast.GtE),

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import coterie.plot
-from coterie import LinCFA, NonLinCFA, NonLinCFACV, load, stability, tolerance_path
+from coterie import LinCFA, NonLinCFA, ToleranceCV, load, stability, tolerance_path
 from coterie.datasets import make_groups
 from coterie.plot import TraceDisplay
 from coterie.plot._canvas import PALETTE, SINGLE_COLOUR, group_colours, short_label
@@ -117,7 +117,7 @@ def test_data_with_other_columns_are_refused(data, name):
     assert not plt.get_fignums()
 
 
-@pytest.mark.parametrize("reducer", [LinCFA(), NonLinCFA(search="best"), NonLinCFACV(cv=3)])
+@pytest.mark.parametrize("reducer", [LinCFA(), NonLinCFA(search="best"), ToleranceCV(cv=3)])
 @pytest.mark.parametrize("name", OF_REDUCER)
 def test_every_reducer_can_be_drawn(data, name, reducer):
     X, y, _ = data
@@ -127,7 +127,7 @@ def test_every_reducer_can_be_drawn(data, name, reducer):
 
 def test_a_loaded_reducer_is_drawn_like_the_saved_one(data, tmp_path):
     X, y, _ = data
-    saved = NonLinCFA(0.02, groups=[[0, 7]], signs=True).fit(X, y)
+    saved = NonLinCFA(0.02, initial_groups=[[0, 7]], signs=True).fit(X, y)
     saved.save(tmp_path / "model.json")
     loaded = load(tmp_path / "model.json")
     displays = [TraceDisplay.from_estimator(one).plot() for one in (saved, loaded)]

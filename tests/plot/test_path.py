@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from coterie import GenLinCFACV, LinCFA, NonLinCFA, NonLinCFACV
+from coterie import GenLinCFA, LinCFA, NonLinCFA, ToleranceCV
 from coterie._model_selection.tuning import TolerancePath
 from coterie.datasets import make_groups
 from coterie.plot import PathDisplay, plot_path
@@ -62,10 +62,10 @@ def test_zero_and_infinity_have_places_beside_the_others(ends):
             assert ticks[place].get_text() == word
 
 
-@pytest.mark.parametrize("kind", [NonLinCFACV, GenLinCFACV])
-def test_a_tuned_reducer_shows_its_path_and_its_tolerance(kind):
+@pytest.mark.parametrize("estimator", [NonLinCFA(cv=None), GenLinCFA()])
+def test_a_tuned_reducer_shows_its_path_and_its_tolerance(estimator):
     X, y, _ = make_groups(90, 8, 2, noise=2.0, random_state=0)
-    reducer = kind(n_tolerances=4, cv=3).fit(X, y)
+    reducer = ToleranceCV(estimator, n_tolerances=4, cv=3).fit(X, y)
     shown = PathDisplay.from_estimator(reducer).plot()
     assert shown.path is reducer.path_
     assert shown.own == reducer.tolerance_ == shown.best_.get_xdata()[0]
@@ -81,11 +81,11 @@ def test_the_path_of_a_plain_reducer_is_made():
 
 @pytest.mark.parametrize("path", [NonLinCFA(0.1), LinCFA(), "path", [0.1, 0.2]])
 def test_what_has_no_path_is_refused(path):
-    with pytest.raises(TypeError, match=r"^path must be a TolerancePath, or a fitted NonLinCFACV"):
+    with pytest.raises(TypeError, match=r"^path must be a TolerancePath, or a fitted ToleranceCV"):
         plot_path(path)
     assert not plt.get_fignums()
 
 
 def test_a_tuned_reducer_must_be_fitted():
     with pytest.raises(NotFittedError):
-        plot_path(NonLinCFACV())
+        plot_path(ToleranceCV())

@@ -15,11 +15,11 @@ REDUCERS = [
     NonLinCFA(0.01),
     NonLinCFA(0.02, search="restart"),
     NonLinCFA(search="best"),
-    NonLinCFA(0.02, groups=[[0, 9], [4, 5, 6]]),
-    NonLinCFA(0.02, groups=[[0, 9], [17, 5, 6]], search="best"),
+    NonLinCFA(0.02, initial_groups=[[0, 9], [4, 5, 6]]),
+    NonLinCFA(0.02, initial_groups=[[0, 9], [17, 5, 6]], search="best"),
     NonLinCFA(n_groups=3),
     NonLinCFA(n_groups=2, search="best"),
-    NonLinCFA(n_groups=2, groups=[[0, 9], [17, 5, 6]], cv=None),
+    NonLinCFA(n_groups=2, initial_groups=[[0, 9], [17, 5, 6]], cv=None),
     NonLinCFA(np.inf),
     NonLinCFA(0.02, signs=True),
     GenLinCFA(1.0, family="gaussian"),
@@ -69,7 +69,7 @@ def test_leaves_stand_in_the_order_of_joining(search):
 
 
 def test_features_together_from_the_start_are_one_part():
-    reducer = NonLinCFA(1.0, groups=[[0, 9], [4, 5, 6]]).fit(X, Y)
+    reducer = NonLinCFA(1.0, initial_groups=[[0, 9], [4, 5, 6]]).fit(X, Y)
     (growth,) = TraceDisplay.from_estimator(reducer).growths
     parts = [part.tolist() for part in growth.parts]
     assert parts[0] == [0, 9]
@@ -122,7 +122,7 @@ def test_without_merges_it_says_so(rng):
 
 def test_groups_that_were_given_and_never_grew_are_shown(rng):
     data = rng.normal(size=(50, 4))
-    reducer = NonLinCFA(0.0, cv=None, groups=[[1, 3]]).fit(data, data @ np.arange(1.0, 5.0))
+    reducer = NonLinCFA(0.0, cv=None, initial_groups=[[1, 3]]).fit(data, data @ np.arange(1.0, 5.0))
     (growth,) = TraceDisplay.from_estimator(reducer).growths
     assert [part.tolist() for part in growth.parts] == [[1, 3]]
     plot_trace(reducer).figure.canvas.draw()

@@ -14,7 +14,7 @@ from coterie._core.values import FloatArray, IntArray, Partition, Trace, is_spar
 
 
 @dataclass(frozen=True)
-class Units:
+class MustLink:
     """A partition of the features to begin with, which a search may only make coarser.
 
     A sum of sums is a sum of all members, so for aggregations that add up, a search among the
@@ -32,7 +32,7 @@ class Units:
     signs: FloatArray | None = None
 
     @classmethod
-    def of(cls, groups: Sequence[IntArray], n_features: int) -> Units:
+    def of(cls, groups: Sequence[IntArray], n_features: int) -> MustLink:
         """These groups, and every other feature by itself, in the order of first members."""
         grouped = np.concatenate([np.empty(0, dtype=np.intp), *groups])
         others = np.setdiff1d(np.arange(n_features), grouped)
@@ -44,7 +44,7 @@ class Units:
         """Number of features."""
         return sum(map(len, self.members))
 
-    def signed(self, scatter_among: Callable[[IntArray], FloatArray]) -> Units:
+    def signed(self, scatter_among: Callable[[IntArray], FloatArray]) -> MustLink:
         """The same units, each member with the sign that it has beside those before it.
 
         Parameters
@@ -89,7 +89,7 @@ class Units:
         )
 
     def _joined_graph(self, graph: sparse.csr_array) -> sparse.csr_array:
-        """Units touch where their members do."""
+        """Sets touch where their members do."""
         within = self.membership(graph.shape[0])
         joined = sparse.coo_array(within @ graph @ within.T)
         apart = (joined.row != joined.col) & (joined.data != 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,9 +15,8 @@ IntArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
 
-def is_sparse(columns: Any) -> bool:
-    """Whether columns are kept without their zeros."""
-    return bool(sparse.issparse(columns))
+# Whether columns are kept without their zeros.
+is_sparse: Callable[[Any], bool] = sparse.issparse
 
 
 class FitWarning(UserWarning):
@@ -96,6 +95,11 @@ class Partition:
         for members in self.groups:
             signs[members] *= signs[members[0]]
         return Partition(self.groups, signs)
+
+    @property
+    def sign_of_each(self) -> FloatArray:
+        """1 or -1 for each feature; 1 for all where none may join with a minus."""
+        return np.ones(sum(map(len, self.groups))) if self.signs is None else self.signs
 
     @property
     def labels(self) -> IntArray:

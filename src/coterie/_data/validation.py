@@ -43,7 +43,8 @@ def check_table(X: Any) -> None:
         raise TypeError(
             f"X is a table of {library}, and its rows are needed in memory here: call {how} first."
         )
-    check_on_host(X)
+    if not isinstance(X, np.ndarray):
+        check_on_host(X)
     if type(X).__module__.startswith("pyarrow."):
         raise TypeError("X is a table of Arrow: call to_pandas() first, or use moments_from.")
     if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
@@ -94,22 +95,24 @@ def _holds_text(column: Any) -> bool:
     return any(isinstance(value, str | bytes) for value in column)
 
 
-def check_finite(columns: Any, names: Callable[[], Any], owner: str, *, gaps: bool = False) -> None:
+def check_finite(
+    columns: Any, names: Callable[[], Any], owner: str, *, missing: bool = False
+) -> None:
     """Raise where columns have what they may not, naming or numbering them."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(columns.sum()):
             return
     is_missing = by_column(columns, np.isnan)
-    is_endless = by_column(columns, np.isinf)
-    bad = np.flatnonzero(is_endless if gaps else is_endless | is_missing)
+    is_infinite = by_column(columns, np.isinf)
+    bad = np.flatnonzero(is_infinite if missing else is_infinite | is_missing)
     if not len(bad):
         return
-    is_gap = is_missing[bad].any() and not gaps
-    kind = "NaN" if is_gap else "infinity (inf)"
+    has_missing = is_missing[bad].any() and not missing
+    kind = "NaN" if has_missing else "infinity (inf)"
     advice = (
-        "Fill the gaps first, for example with sklearn.impute.SimpleImputer, drop those columns, "
-        "or let them be with missing='pairwise'."
-        if is_gap
+        "Fill the missing values first, for example with sklearn.impute.SimpleImputer, drop those "
+        "columns, or let them be with missing='pairwise'."
+        if has_missing
         else "Replace it first, or drop those columns."
     )
     named = names()

@@ -16,10 +16,10 @@ from sklearn.utils.validation import check_consistent_length
 
 from coterie._core.values import FitWarning, FloatArray, IntArray
 from coterie._data.fields import rows_first
+from coterie._data.parameters import checked_word
 from coterie._data.progress import Tell, followed, in_parallel
+from coterie._data.training import check_rows_at_hand
 from coterie.estimators import NonLinCFA
-from coterie.estimators._checks import checked_word
-from coterie.estimators._elsewhere import check_rows_here
 
 # Beyond this a matrix of all pairs takes most of a gigabyte, and soon all memory there is.
 MOST_INPUTS = 10_000
@@ -204,7 +204,7 @@ def stability(
     >>> result.together[4]
     array([0.  , 0.  , 0.65, 0.7 , 1.  ])
     """
-    check_rows_here(X, "stability draws rows")
+    check_rows_at_hand(X, "stability draws rows")
     n_resamples = _checked_count(n_resamples)
     word = checked_word("resampling", resampling, DRAWS)
     estimator = _checked_estimator(estimator)

@@ -6,7 +6,17 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from coterie._model_selection.tuning import REDUCERS
+from coterie._model_selection.tuning import REDUCERS, ToleranceCV, restored
+from coterie._persist.documents import (
+    FORMAT,
+    VERSION,
+    checked_functions,
+    document_of,
+    fit_in,
+    parameters_in,
+    restore_settings,
+    upgraded,
+)
 from coterie._persist.files import (
     Entry,
     Opener,
@@ -17,8 +27,7 @@ from coterie._persist.files import (
     text_of,
     write_whole,
 )
-from coterie.estimators._functions import checked_functions
-from coterie.estimators._saved import FORMAT, VERSION, document_of, reducer_in
+from coterie.estimators import store
 from coterie.report.inspection import Summary
 
 Loaded = TypeVar("Loaded")
@@ -42,7 +51,7 @@ def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = Non
 
     Returns
     -------
-    NonLinCFA, GenLinCFA, LinCFA, MutualCFA, NonLinCFACV or GenLinCFACV
+    NonLinCFA, GenLinCFA, LinCFA, MutualCFA or ToleranceCV
 
     Raises
     ------
@@ -83,7 +92,7 @@ def load_summary(path: str | os.PathLike[str]) -> Summary | None:
 def _load_with(path: str | os.PathLike[str], part: Callable[[Entry], Loaded]) -> Loaded:
     """Read a file and apply `part` to its document; raise ValueError if it cannot be read."""
     try:
-        return part(Entry(read_document(path)))
+        return part(Entry(upgraded(read_document(path))))
     except UnreadableError as error:
         raise ValueError(f"{os.fspath(path)} cannot be loaded: {error}.") from None
     except RecursionError:
@@ -113,4 +122,16 @@ def _check_model_format(document: Entry) -> None:
 def _reducer_from_json(document: Entry, functions: Mapping[str, Any]) -> Any:
     _check_model_format(document)
     kind = REDUCER_BY_NAME[document["reducer"].word([*REDUCER_BY_NAME])]
-    return reducer_in(document, kind, functions)
+    known = kind().get_params(deep=False)
+    inside = {name: one for name, one in REDUCER_BY_NAME.items() if one is not ToleranceCV}
+    reducer = kind(**parameters_in(document["parameters"], known, functions, inside))
+    fitted = document["fitted"]
+    fit = fit_in(fitted, functions)
+    if isinstance(reducer, ToleranceCV):
+        if fit.tolerance is None:
+            raise fitted["tolerance"].wrong("a number")
+        restored(reducer, fit, fitted["path"])
+    else:
+        store(reducer, fit)
+    restore_settings(reducer, document)
+    return reducer

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._core.aggregations import Extreme, Median, Norm, SumOfSquares
+from coterie._core.fit import Fit, LinearAggregates
 from coterie._core.values import IntArray
 from coterie._model_selection.tuning import REDUCERS
-from coterie.estimators._aggregates import LinearAggregates
 
 # NumPy functions that ONNX has too, with the same results up to rounding.
 ONNX_OPERATORS = {
@@ -83,16 +83,16 @@ def _convert_reducer(scope: Any, operator: Any, container: Any) -> None:
 
     if container.target_opset < MIN_OPSET:
         raise ValueError(f"Reducers need opset {MIN_OPSET}, got {container.target_opset}.")
-    graph, reducer = OnnxGraph(scope, container), operator.raw_operator
+    graph, fit = OnnxGraph(scope, container), operator.raw_operator.fit_
     # Other steps of a pipeline may pass doubles.
     is_double = type(operator.inputs[0].type).__name__ == "DoubleTensorType"
     to = TensorProto.DOUBLE if is_double else TensorProto.FLOAT
     columns = graph.node("Cast", operator.inputs[0].full_name, to=TensorProto.DOUBLE)
-    columns = _add_inputs(graph, columns, reducer._inputs)
-    if reducer._scaling is not None:
-        centred = graph.node("Sub", columns, graph.constant(reducer._scaling.centre))
-        columns = graph.node("Div", centred, graph.constant(reducer._scaling.spread))
-    values = _add_aggregates(graph, columns, reducer)
+    columns, scaling = _add_inputs(graph, columns, fit.features.inputs), fit.features.scaling
+    if scaling is not None:
+        centred = graph.node("Sub", columns, graph.constant(scaling.centre))
+        columns = graph.node("Div", centred, graph.constant(scaling.spread))
+    values = _add_aggregates(graph, columns, fit)
     graph.node("Cast", values, to=to, output=operator.outputs[0].full_name)
 
 
@@ -156,9 +156,9 @@ def _add_inputs(graph: OnnxGraph, columns: str, inputs: Any) -> str:
     return graph.node(known[0], columns)
 
 
-def _add_aggregates(graph: OnnxGraph, columns: str, reducer: Any) -> str:
+def _add_aggregates(graph: OnnxGraph, columns: str, fit: Fit) -> str:
     """Add the aggregates of all groups, one column each."""
-    aggregates, aggregation = reducer._aggregates, reducer._aggregation
+    aggregates = fit.aggregates
     if aggregates.means is not None:
         raise ValueError(
             "missing='pairwise' is not supported in ONNX: fill in missing values first."
@@ -167,7 +167,7 @@ def _add_aggregates(graph: OnnxGraph, columns: str, reducer: Any) -> str:
         if aggregates.centre.any():
             columns = graph.node("Sub", columns, graph.constant(aggregates.centre))
         return graph.node("MatMul", columns, graph.constant(aggregates.weights.toarray().T))
-    return _add_nonlinear_aggregates(graph, columns, aggregation, reducer.labels_, reducer.groups_)
+    return _add_nonlinear_aggregates(graph, columns, fit.aggregation, fit.labels, fit.groups)
 
 
 def _add_nonlinear_aggregates(

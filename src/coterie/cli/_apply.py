@@ -8,6 +8,7 @@ import numpy as np
 
 from coterie._data.tables import TableError, closest_name, columns_to_floats
 from coterie.cli._frames import frame_from_array
+from coterie.estimators import inputs_of
 
 if TYPE_CHECKING:
     import polars
@@ -24,7 +25,7 @@ def model_features(frame: polars.DataFrame, reducer: Any, where: str) -> Any:
 
 def _required_columns(reducer: Any, frame: polars.DataFrame, where: str) -> list[str]:
     """Names of the columns that a model needs; raise if the table lacks one."""
-    known = reducer._names_seen()
+    known = reducer.fit_.features.names
     if known is None:
         if frame.width != reducer.n_features_in_:
             raise TableError(
@@ -46,7 +47,7 @@ def _required_columns(reducer: Any, frame: polars.DataFrame, where: str) -> list
 def _check_missing_values(reducer: Any, values: Any, names: list[str], where: str) -> None:
     """Raise if values are missing and the model does not support missing values."""
     missing = np.argwhere(np.isnan(values))
-    if len(missing) and reducer.missing == "error":
+    if len(missing) and not reducer.fit_.features.missing:
         row, column = missing[0]
         raise TableError(
             f"{where} lacks a value of {names[column]!r} in row {row + 1}, and the model was "
@@ -64,5 +65,6 @@ def reduce_table(reducer: Any, X: Any, carried: polars.DataFrame) -> polars.Data
         f"{name} (group)" if name in taken else name for name in reducer.get_feature_names_out()
     ]
     return polars.concat(
-        [frame_from_array(reducer._transformed(X), names), carried], how="horizontal"
+        [frame_from_array(reducer.fit_.transform(inputs_of(reducer, X)), names), carried],
+        how="horizontal",
     )

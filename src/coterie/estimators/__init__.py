@@ -1,9 +1,32 @@
-"""The scikit-learn face."""
+"""The scikit-learn face: parameters in, attributes out."""
 
+from coterie._data.training import inputs_of, normalised_weights
 from coterie.estimators._genlin import GenLinCFA
+from coterie.estimators._html import groups_shown
 from coterie.estimators._lin import LinCFA
 from coterie.estimators._mutual import MutualCFA
 from coterie.estimators._nonlin import NonLinCFA
-from coterie.estimators._rows import normalised_weights
+from coterie.estimators._reducer import (
+    Reducer,
+    SearchName,
+    input_names_of,
+    pricing_of,
+    problem_of,
+    store,
+)
 
-__all__ = ["GenLinCFA", "LinCFA", "MutualCFA", "NonLinCFA", "normalised_weights"]
+__all__ = [
+    "GenLinCFA",
+    "LinCFA",
+    "MutualCFA",
+    "NonLinCFA",
+    "Reducer",
+    "SearchName",
+    "groups_shown",
+    "input_names_of",
+    "inputs_of",
+    "normalised_weights",
+    "pricing_of",
+    "problem_of",
+    "store",
+]

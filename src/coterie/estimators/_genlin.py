@@ -3,39 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
 
-from coterie._core.criteria import (
-    Criterion,
-    Fitted,
-    FittedParsimony,
-    GenLin,
-    NonLin,
-    Parsimony,
-    working_target,
-)
-from coterie._core.values import FloatArray
-from coterie._data.moments import Moments
-from coterie.estimators._base import SearchName
-from coterie.estimators._checks import (
+from coterie._core.criteria import Criterion, Fitted, FittedParsimony, GenLin, NonLin, Parsimony
+from coterie._core.fit import TrainingData
+from coterie._data.parameters import (
     check_bound,
-    check_rows_counted,
+    check_weights_count,
     checked_curvature,
     checked_family,
 )
-from coterie.estimators._from_moments import MomentReducer
-from coterie.estimators._prepared import Prepared
-from coterie.estimators._rows import Given, Rows
-from coterie.estimators._seen import Block
-from coterie.estimators._targets import (
-    Targets,
-    family_targets,
-)
-from coterie.estimators._targets_in import TargetsIn, family_targets_in
+from coterie._data.training import FamilyTargets, Given
+from coterie.estimators._reducer import Reducer, SearchName
 from coterie.families import Family
 
 
-class GenLinCFA(MomentReducer):
+@dataclass(frozen=True)
+class GenLinPricing:
+    """The deviance that a merge adds, or a bound on it; see :class:`coterie._core.fit.Pricing`."""
+
+    family: Family
+    bound: str
+    curvature: str | float
+    row_reason: str | None
+    name: ClassVar[str] = "GenLinCFA"
+    cv: ClassVar[None] = None
+    cv_is_default: ClassVar[bool] = False
+    checks_all_groups: ClassVar[bool] = True
+
+    @property
+    def targets(self) -> FamilyTargets:
+        """Reads targets that the family takes."""
+        return FamilyTargets(self.family)
+
+    @property
+    def regresses_numbers(self) -> bool:
+        """Whether whole numbers are regressed on, and not taken for classes."""
+        return self.family.standardises
+
+    @property
+    def tolerance_range(self) -> tuple[float, float]:
+        """Where to look for tolerances: shares of the deviance, or ratios of a bound."""
+        return (1e-6, 1.0) if self.row_reason else (1e-3, 1e3)
+
+    def criterion(
+        self, data: TrainingData, target: int, tolerance: float, *, is_penalty: bool
+    ) -> Criterion:
+        """The criterion for one target at a tolerance, or at a penalty."""
+        if self.row_reason:
+            kind = FittedParsimony if is_penalty else Fitted
+            return kind(self.family, tolerance)
+        if is_penalty:
+            return Parsimony(tolerance)
+        check_weights_count(data)
+        centre, spread = data.centre_and_spread(target)
+        # With missing values each question has rows of its own.
+        in_units = data.min_rows is not None and not self.family.standardises
+        curvature = self.family.curvature(centre, spread, self.curvature)
+        return GenLin(tolerance, curvature, self.bound, in_units)
+
+    def ranking(self, data: TrainingData, target: int, tolerance: float) -> Criterion:
+        """The criterion for one target by which groups of a given number are found."""
+        return Fitted(self.family, tolerance) if self.row_reason else NonLin(tolerance)
+
+
+class GenLinCFA(Reducer):
     """Group features while their merger adds next to no deviance (numbers, classes, counts).
 
     A candidate joins a group if the deviance that this adds is no more than noise would add
@@ -88,7 +121,7 @@ class GenLinCFA(MomentReducer):
         Whether to standardise the inputs on the training rows first.
     signs : bool, default=False
         Whether a candidate may join with a minus, as in :class:`NonLinCFA`.
-    groups : list of lists of columns or None, default=None
+    initial_groups : list of lists of columns or None, default=None
         Groups to begin with, as in :class:`NonLinCFA`.
     keep : list of columns or None, default=None
         Inputs that stay alone.
@@ -102,9 +135,9 @@ class GenLinCFA(MomentReducer):
     target_weights : array-like of shape (n_targets,) or None, default=None
         How much the price of each target counts, where there are several, beside the one that
         counts most; of classes, in sorted order. None: all the same.
-    engine : {"auto", "gram", "columns"}, default="auto"
+    covariance : {"auto", "gram", "columns"}, default="auto"
         How covariances are found, as in :class:`NonLinCFA`.
-    memory : float or None, default=None
+    max_bytes : float or None, default=None
         Bytes that a matrix of covariances may take. None: half the memory of the machine.
 
     Attributes
@@ -175,13 +208,13 @@ class GenLinCFA(MomentReducer):
         n_groups: int | None = None,
         scale: bool = False,
         signs: bool = False,
-        groups: Any = None,
+        initial_groups: Any = None,
         keep: Any = None,
         separate: Any = None,
         missing: Literal["error", "pairwise"] = "error",
         target_weights: Any = None,
-        engine: Literal["auto", "gram", "columns"] = "auto",
-        memory: float | None = None,
+        covariance: Literal["auto", "gram", "columns"] = "auto",
+        max_bytes: float | None = None,
     ) -> None:
         self.tolerance = tolerance
         self.family = family
@@ -195,13 +228,13 @@ class GenLinCFA(MomentReducer):
         self.n_groups = n_groups
         self.scale = scale
         self.signs = signs
-        self.groups = groups
+        self.initial_groups = initial_groups
         self.keep = keep
         self.separate = separate
         self.missing = missing
         self.target_weights = target_weights
-        self.engine = engine
-        self.memory = memory
+        self.covariance = covariance
+        self.max_bytes = max_bytes
 
     def fit(
         self,
@@ -231,56 +264,17 @@ class GenLinCFA(MomentReducer):
         exposure : array-like of shape (n_samples,), optional
             What counts are proportional to, such as inhabitants or hours: an offset of its log.
         """
-        self._learn(X, y, Given(sample_weight, offset=offset, exposure=exposure))
-        return self
+        return self._fit(X, y, Given(sample_weight, offset=offset, exposure=exposure))
 
-    _reason_for_rows = "bound='fitted' fits models to rows"
+    def _pricing(self) -> GenLinPricing:
+        check_bound(self.bound, self.curvature, self.tolerance)
+        return GenLinPricing(
+            checked_family(self.family),
+            self.bound,
+            checked_curvature(self.curvature),
+            self._row_reason,
+        )
 
     @property
-    def _by_row(self) -> bool:
-        return self.bound == "fitted"
-
-    @property
-    def _takes_numbers(self) -> bool:
-        return checked_family(self.family).name == "gaussian"
-
-    def _targets(self, y: Any) -> Targets:
-        check_bound(self.bound, self.curvature, self.tolerance)
-        return family_targets(y, checked_family(self.family))
-
-    def _targets_in(self, moments: Moments) -> TargetsIn:
-        check_bound(self.bound, self.curvature, self.tolerance)
-        return family_targets_in(moments, checked_family(self.family))
-
-    def _worked(self, targets: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray | None]:
-        if rows.offset is None or self._by_row:
-            return targets, rows.weights
-        if not isinstance(self.tolerance, str) or targets.shape[1] > 1:
-            what = "a tolerance that is a number" if targets.shape[1] == 1 else "several targets"
-            raise ValueError(f"offset and exposure with {what} need bound='fitted'.")
-        family = checked_family(self.family)
-        return working_target(family, targets, rows.offset[:, None], rows.weights)
-
-    def _criterion(self, prepared: Prepared, number: int, level: float) -> Criterion:
-        family, at = checked_family(self.family), checked_curvature(self.curvature)
-        if self._by_row:
-            kind = FittedParsimony if isinstance(self.tolerance, str) else Fitted
-            return kind(family, level)
-        if isinstance(self.tolerance, str):
-            return Parsimony(level)
-        check_rows_counted(prepared.seen)
-        centre, spread = prepared.seen.centre_and_spread(number)
-        # With missing values each question has rows of its own.
-        in_units = prepared.least is not None and not family.standardises
-        return GenLin(level, family.curvature(centre, spread, at), self.bound, in_units)
-
-    def _all_together(self, targets: FloatArray, rows: Rows, weights: Any) -> list[Block]:
-        if rows.offset is None or not self._by_row:
-            return super()._all_together(targets, rows, weights)
-        family, offset = checked_family(self.family), rows.offset[:, None]
-        return [working_target(family, target[:, None], offset, weights) for target in targets.T]
-
-    def _pricing(self, prepared: Prepared, number: int, tolerance: float) -> Criterion:
-        if self._by_row:
-            return Fitted(checked_family(self.family), tolerance)
-        return NonLin(tolerance)
+    def _row_reason(self) -> str | None:
+        return "bound='fitted' fits models to rows" if self.bound == "fitted" else None

@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
 
-from sklearn.utils.validation import column_or_1d
-
-from coterie._core.criteria import (
-    Criterion,
-    Lin,
-)
-from coterie._data.moments import Moments
-from coterie.estimators._base import SearchName
-from coterie.estimators._from_moments import MomentReducer
-from coterie.estimators._prepared import Prepared
-from coterie.estimators._rows import Given
-from coterie.estimators._targets import (
-    Targets,
-    numeric_targets,
-)
-from coterie.estimators._targets_in import TargetsIn, numbers_in
+from coterie._core.criteria import Criterion, Lin
+from coterie._core.fit import TrainingData
+from coterie._data.training import Given, OneNumber
+from coterie.estimators._reducer import Reducer, SearchName
 
 
-class LinCFA(MomentReducer):
+@dataclass(frozen=True)
+class LinPricing:
+    """The bias that a merge pays for variance; see :class:`coterie._core.fit.Pricing`."""
+
+    name: ClassVar[str] = "LinCFA"
+    targets: ClassVar[OneNumber] = OneNumber("LinCFA")
+    family: ClassVar[None] = None
+    cv: ClassVar[None] = None
+    cv_is_default: ClassVar[bool] = False
+    row_reason: ClassVar[None] = None
+    checks_all_groups: ClassVar[bool] = False
+    regresses_numbers: ClassVar[bool] = False
+    tolerance_range: ClassVar[tuple[float, float]] = (0.0, 0.0)
+
+    def criterion(
+        self, data: TrainingData, target: int, tolerance: float, *, is_penalty: bool
+    ) -> Criterion:
+        """The criterion, which has no tolerance."""
+        if data.n < 4:
+            raise ValueError(
+                f"LinCFA estimates noise with n_samples - 3 degrees of freedom and got "
+                f"{data.n:g} samples. Use NonLinCFA(cv=None) instead."
+            )
+        return Lin()
+
+    def ranking(self, data: TrainingData, target: int, tolerance: float) -> Criterion:
+        """The same criterion."""
+        return Lin()
+
+
+class LinCFA(Reducer):
     """Group features while their linear model gains (regression, no tolerance).
 
     A candidate joins a group if the two are correlated enough for the difference of their
@@ -50,7 +68,7 @@ class LinCFA(MomentReducer):
         Whether to standardise the inputs on the training rows first.
     signs : bool, default=False
         Whether a candidate may join with a minus, as in :class:`NonLinCFA`.
-    groups : list of lists of columns or None, default=None
+    initial_groups : list of lists of columns or None, default=None
         Groups to begin with, as in :class:`NonLinCFA`.
     keep : list of columns or None, default=None
         Inputs that stay alone.
@@ -61,9 +79,9 @@ class LinCFA(MomentReducer):
         is asked of the rows that have both the group and the candidate, at least 30 or half of
         them; in an aggregate, a member without a value differs from its own mean as those that
         have one do on average. Only safe where what is missing has nothing to do with the target.
-    engine : {"auto", "gram", "columns"}, default="auto"
+    covariance : {"auto", "gram", "columns"}, default="auto"
         How covariances are found, as in :class:`NonLinCFA`.
-    memory : float or None, default=None
+    max_bytes : float or None, default=None
         Bytes that a matrix of covariances may take. None: half the memory of the machine.
 
     Attributes
@@ -105,7 +123,7 @@ class LinCFA(MomentReducer):
     array([0, 0, 1, 1])
     """
 
-    _takes_several_targets = False
+    _takes_several_targets: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -117,12 +135,12 @@ class LinCFA(MomentReducer):
         max_group_size: int | None = None,
         scale: bool = False,
         signs: bool = False,
-        groups: Any = None,
+        initial_groups: Any = None,
         keep: Any = None,
         separate: Any = None,
         missing: Literal["error", "pairwise"] = "error",
-        engine: Literal["auto", "gram", "columns"] = "auto",
-        memory: float | None = None,
+        covariance: Literal["auto", "gram", "columns"] = "auto",
+        max_bytes: float | None = None,
     ) -> None:
         self.inputs = inputs
         self.aggregation = aggregation
@@ -131,12 +149,12 @@ class LinCFA(MomentReducer):
         self.max_group_size = max_group_size
         self.scale = scale
         self.signs = signs
-        self.groups = groups
+        self.initial_groups = initial_groups
         self.keep = keep
         self.separate = separate
         self.missing = missing
-        self.engine = engine
-        self.memory = memory
+        self.covariance = covariance
+        self.max_bytes = max_bytes
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn which features to aggregate.
@@ -153,30 +171,7 @@ class LinCFA(MomentReducer):
             So all weights times 1,000 are 1,000 times the evidence, and fewer merges; for weights
             that only compare rows, see :func:`coterie.normalised_weights`.
         """
-        self._learn(X, y, Given(sample_weight))
-        return self
+        return self._fit(X, y, Given(sample_weight))
 
-    def _targets(self, y: Any) -> Targets:
-        return Targets(numeric_targets(column_or_1d(y, warn=True), "LinCFA"))
-
-    def _targets_in(self, moments: Moments) -> TargetsIn:
-        if len(moments.target_columns) > 1:
-            raise ValueError(
-                f"LinCFA takes one target, and the moments have {len(moments.target_columns)}. Use "
-                "NonLinCFA instead."
-            )
-        return numbers_in(moments, "LinCFA")
-
-    def _level(self, prepared: Prepared) -> float:
-        if prepared.seen.n < 4:
-            raise ValueError(
-                f"LinCFA estimates noise with n_samples - 3 degrees of freedom and got "
-                f"{prepared.seen.n:g} samples. Use NonLinCFA(cv=None) instead."
-            )
-        return math.nan
-
-    def _criterion(self, prepared: Prepared, number: int, level: float) -> Criterion:
-        return Lin()
-
-    def _pricing(self, prepared: Prepared, number: int, tolerance: float) -> Criterion:
-        return Lin()
+    def _pricing(self) -> LinPricing:
+        return LinPricing()

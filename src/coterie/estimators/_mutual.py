@@ -1,26 +1,53 @@
-"""The reducer that assumes nothing about how the target depends on features."""
+"""The reducer for any dependence: information that a merge gives up."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
 
-from coterie._core.criteria import CLASSES, Criterion, Mutual, MutualParsimony, levels_for
-from coterie._core.values import FloatArray
-from coterie.estimators._base import Reducer, SearchName
-from coterie.estimators._checks import check_rows_counted, checked_count
-from coterie.estimators._prepared import Prepared
-from coterie.estimators._rows import Given
-from coterie.estimators._targets import (
-    Targets,
-    by_column,
-    is_text,
-    numbered,
-    numeric_targets,
-)
+from coterie._core.criteria import Criterion, Mutual, MutualParsimony, levels_for
+from coterie._core.fit import TrainingData
+from coterie._data.parameters import check_weights_count, checked_count
+from coterie._data.training import Given, NumbersOrCodes
+from coterie.estimators._reducer import Reducer, SearchName
 
 # A table of all combinations of more levels would not fit into memory.
-MOST_LEVELS = 50
+MAX_LEVELS = 50
+
+
+@dataclass(frozen=True)
+class MutualPricing:
+    """The information that a merge gives up; see :class:`coterie._core.fit.Pricing`."""
+
+    n_levels: Any
+    name: ClassVar[str] = "MutualCFA"
+    targets: ClassVar[NumbersOrCodes] = NumbersOrCodes("MutualCFA")
+    family: ClassVar[None] = None
+    cv: ClassVar[None] = None
+    cv_is_default: ClassVar[bool] = False
+    row_reason: ClassVar[str] = "MutualCFA counts rows"
+    # One test for each merge is all there is: no line tells what all groups are worth together.
+    checks_all_groups: ClassVar[bool] = False
+    regresses_numbers: ClassVar[bool] = False
+    tolerance_range: ClassVar[tuple[float, float]] = (1e-6, 1.0)
+
+    def criterion(
+        self, data: TrainingData, target: int, tolerance: float, *, is_penalty: bool
+    ) -> Criterion:
+        """The criterion for one target at a tolerance, or at a penalty."""
+        check_weights_count(data)
+        kind = MutualParsimony if is_penalty else Mutual
+        return kind(tolerance, self._levels(data))
+
+    def ranking(self, data: TrainingData, target: int, tolerance: float) -> Criterion:
+        """The criterion for one target by which groups of a given number are found."""
+        return Mutual(tolerance, self._levels(data))
+
+    def _levels(self, data: TrainingData) -> int:
+        if self.n_levels is None:
+            return levels_for(data.n)
+        return checked_count("n_levels", self.n_levels, least=2, most=MAX_LEVELS)
 
 
 class MutualCFA(Reducer):
@@ -55,7 +82,7 @@ class MutualCFA(Reducer):
         Number of groups, if it must be this one, as in :class:`NonLinCFA`.
     scale : bool, default=False
         Whether to standardise the inputs on the training rows first.
-    groups : list of lists of columns or None, default=None
+    initial_groups : list of lists of columns or None, default=None
         Groups to begin with, as in :class:`NonLinCFA`.
     keep : list of columns or None, default=None
         Inputs that stay alone.
@@ -109,13 +136,6 @@ class MutualCFA(Reducer):
     array([0, 0, 0, 0])
     """
 
-    # One test for each merge is all there is: no line tells what all groups are worth together.
-    _checks_all_groups = False
-    _reason_for_rows = "MutualCFA counts rows"
-    signs = False
-    engine = "auto"
-    memory = None
-
     def __init__(
         self,
         tolerance: Literal["auto", "aic", "bic", "ric"] | float = "auto",
@@ -128,7 +148,7 @@ class MutualCFA(Reducer):
         max_group_size: int | None = None,
         n_groups: int | None = None,
         scale: bool = False,
-        groups: Any = None,
+        initial_groups: Any = None,
         keep: Any = None,
         separate: Any = None,
         missing: Literal["error", "pairwise"] = "error",
@@ -143,7 +163,7 @@ class MutualCFA(Reducer):
         self.max_group_size = max_group_size
         self.n_groups = n_groups
         self.scale = scale
-        self.groups = groups
+        self.initial_groups = initial_groups
         self.keep = keep
         self.separate = separate
         self.missing = missing
@@ -162,37 +182,11 @@ class MutualCFA(Reducer):
             So all weights times 1,000 are 1,000 times the evidence, and fewer merges; for weights
             that only compare rows, see :func:`coterie.normalised_weights`.
         """
-        self._learn(X, y, Given(sample_weight))
-        return self
+        return self._fit(X, y, Given(sample_weight))
+
+    def _pricing(self) -> MutualPricing:
+        return MutualPricing(self.n_levels)
 
     @property
-    def _by_row(self) -> bool:
-        return True
-
-    def _targets(self, y: Any) -> Targets:
-        return by_column(y, self._target)
-
-    def _target(self, column: Any) -> tuple[FloatArray, Any]:
-        """Numbers as they are, classes by their number."""
-        if not is_text(column):
-            return numeric_targets(column, "MutualCFA"), None
-        numbers, classes = numbered(column)
-        if len(classes) > CLASSES:
-            raise ValueError(
-                f"MutualCFA takes up to {CLASSES} classes, got {len(classes)}: more have no order "
-                "to group them by. Use GenLinCFA(family='bernoulli')."
-            )
-        return numeric_targets(numbers, "MutualCFA"), classes
-
-    def _n_levels(self, prepared: Prepared) -> int:
-        if self.n_levels is None:
-            return levels_for(prepared.seen.n)
-        return checked_count("n_levels", self.n_levels, least=2, most=MOST_LEVELS)
-
-    def _criterion(self, prepared: Prepared, number: int, level: float) -> Criterion:
-        check_rows_counted(prepared.seen)
-        kind = MutualParsimony if isinstance(self.tolerance, str) else Mutual
-        return kind(level, self._n_levels(prepared))
-
-    def _pricing(self, prepared: Prepared, number: int, tolerance: float) -> Criterion:
-        return Mutual(tolerance, self._n_levels(prepared))
+    def _row_reason(self) -> str | None:
+        return MutualPricing.row_reason

@@ -1,34 +1,44 @@
-"""The reducer for targets of numbers: R2 that a merge gives up."""
+"""The reducer for regression: R2 that a merge gives up."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from numbers import Integral
-from typing import Any, Literal, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-
-from coterie._core.criteria import (
-    Criterion,
-    NonLin,
-    Parsimony,
-)
-from coterie._data.moments import Moments
-from coterie.estimators._base import SearchName
-from coterie.estimators._from_moments import MomentReducer
-from coterie.estimators._prepared import Prepared, Splits
-from coterie.estimators._rows import Given, Rows
-from coterie.estimators._splits import checked_cv, checked_splits, refers_to_rows, renumbered
-from coterie.estimators._targets import (
-    Targets,
-    numbered,
-    numbers_or_classes,
-)
-from coterie.estimators._targets_in import TargetsIn, numbers_or_classes_in
+from coterie._core.criteria import Criterion, NonLin, Parsimony
+from coterie._core.fit import TrainingData
+from coterie._data.training import Given, NumbersOrClasses
+from coterie.estimators._reducer import Reducer, SearchName
 
 
-class NonLinCFA(MomentReducer):
+@dataclass(frozen=True)
+class NonLinPricing:
+    """The R2 that a merge gives up; see :class:`coterie._core.fit.Pricing`."""
+
+    cv: Any
+    cv_is_default: bool
+    name: ClassVar[str] = "NonLinCFA"
+    targets: ClassVar[NumbersOrClasses] = NumbersOrClasses("NonLinCFA")
+    family: ClassVar[None] = None
+    row_reason: ClassVar[None] = None
+    checks_all_groups: ClassVar[bool] = True
+    regresses_numbers: ClassVar[bool] = True
+    tolerance_range: ClassVar[tuple[float, float]] = (1e-6, 1.0)
+
+    def criterion(
+        self, data: TrainingData, target: int, tolerance: float, *, is_penalty: bool
+    ) -> Criterion:
+        """The criterion for one target at a tolerance, or at a penalty."""
+        kind = Parsimony if is_penalty else NonLin
+        return kind(tolerance, self.cv is not None)
+
+    def ranking(self, data: TrainingData, target: int, tolerance: float) -> Criterion:
+        """The criterion for one target by which groups of a given number are found."""
+        return NonLin(tolerance, self.cv is not None)
+
+
+class NonLinCFA(Reducer):
     """Group features while the target loses next to no R2 (regression).
 
     A candidate joins a group if the regression of the target on the two, less the regression
@@ -74,7 +84,7 @@ class NonLinCFA(MomentReducer):
         Whether a candidate that is anti-correlated with a group, over all rows, joins it with a
         minus, as in ``mean(a, -b)``. Turning columns round then changes signs and nothing else.
         For "mean" and "sum".
-    groups : list of lists of columns or None, default=None
+    initial_groups : list of lists of columns or None, default=None
         Groups to begin with, by name or number of the inputs. They may grow and merge, but are
         not split. For "mean" and "sum".
     keep : list of columns or None, default=None
@@ -89,11 +99,11 @@ class NonLinCFA(MomentReducer):
     target_weights : array-like of shape (n_targets,) or None, default=None
         How much the price of each target counts, where there are several, beside the one that
         counts most; of classes, in sorted order. None: all the same.
-    engine : {"auto", "gram", "columns"}, default="auto"
+    covariance : {"auto", "gram", "columns"}, default="auto"
         How covariances are found, for aggregations that add up: in one matrix, or from the
         columns when they are asked for, which spares memory when there are very many. The
         decisions are the same. "auto" takes the matrix if it fits and is worth it.
-    memory : float or None, default=None
+    max_bytes : float or None, default=None
         Bytes that the matrix may take. None: half the memory of the machine.
 
     Attributes
@@ -161,13 +171,13 @@ class NonLinCFA(MomentReducer):
         n_groups: int | None = None,
         scale: bool = False,
         signs: bool = False,
-        groups: Any = None,
+        initial_groups: Any = None,
         keep: Any = None,
         separate: Any = None,
         missing: Literal["error", "pairwise"] = "error",
         target_weights: Any = None,
-        engine: Literal["auto", "gram", "columns"] = "auto",
-        memory: float | None = None,
+        covariance: Literal["auto", "gram", "columns"] = "auto",
+        max_bytes: float | None = None,
     ) -> None:
         self.tolerance = tolerance
         self.cv = cv
@@ -179,13 +189,13 @@ class NonLinCFA(MomentReducer):
         self.n_groups = n_groups
         self.scale = scale
         self.signs = signs
-        self.groups = groups
+        self.initial_groups = initial_groups
         self.keep = keep
         self.separate = separate
         self.missing = missing
         self.target_weights = target_weights
-        self.engine = engine
-        self.memory = memory
+        self.covariance = covariance
+        self.max_bytes = max_bytes
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn which features to aggregate.
@@ -204,93 +214,11 @@ class NonLinCFA(MomentReducer):
         groups : array-like of shape (n_samples,), optional
             Groups of rows, for a `cv` such as ``GroupKFold``.
         """
-        self._learn(X, y, Given(sample_weight, groups))
-        return self
+        return self._fit(X, y, Given(sample_weight, groups))
 
-    def _splits(self, X: Any, y: Any, targets: Targets, rows: Rows) -> Splits | None:
-        cv = self._cv()
-        if cv is None:
-            if rows.groups is not None:
-                warnings.warn(
-                    "groups of rows have no use without folds: give cv, such as GroupKFold().",
-                    UserWarning,
-                    stacklevel=5,
-                )
-            return None
-        has_labels = targets.classes is not None and np.ndim(y) == 1
-        splitter = checked_cv(cv, numbered(np.asarray(y))[0] if has_labels else None)
-        if rows.kept is not None and refers_to_rows(cv):
-            splits = renumbered(splitter.split(np.empty(rows.n_given)), rows.kept, rows.n_given)
-        else:
-            splits = splitter.split(X, y, rows.groups)
-        return checked_splits(splits, targets.values)
-
-    def _cv(self) -> Any:
-        """How prices are scored."""
-        if not (isinstance(self.cv, str) and self.cv == "auto"):
-            return self.cv
-        return None if isinstance(self.tolerance, str) else 5
-
-    @property
-    def _takes_numbers(self) -> bool:
-        return True
-
-    def _targets(self, y: Any) -> Targets:
-        return numbers_or_classes(y, "NonLinCFA")
-
-    def _targets_in(self, moments: Moments) -> TargetsIn:
-        return numbers_or_classes_in(moments, "NonLinCFA")
-
-    def _folds_in(self, moments: Moments) -> int | None:
-        cv, n_folds = self._cv(), moments.n_folds
-        if cv is None:
-            return None
-        if isinstance(self.cv, str):
-            cv = n_folds
-        if not isinstance(cv, Integral) or isinstance(cv, bool):
-            raise ValueError(
-                f"cv must be None, 'auto' or the number of folds of the moments, {n_folds}, got "
-                f"{cv!r}: rows cannot be split once they are counted."
-            )
-        if n_folds < 2 or cv != n_folds:
-            wanted = "2 folds or more" if isinstance(self.cv, str) else f"{cv} folds"
-            raise ValueError(
-                f"Prices are scored on {wanted}, and the moments have {n_folds}: give update the "
-                "fold of each row, or set cv=None to score in-sample."
-            )
-        return n_folds
-
-    def _folds_wanted(self) -> int | None:
-        cv = self._cv()
-        if cv is None:
-            return None
-        if not isinstance(cv, Integral) or isinstance(cv, bool) or int(cv) < 2:
-            raise ValueError(
-                f"Rows that are not in memory are cut into contiguous folds: cv must be None or a "
-                f"number of 2 or more, got {cv!r}. Other folds can be given to moments_from."
-            )
-        return int(cv)
-
-    def _fold_of_each(self, n_rows: int) -> Any:
-        cv = self._cv()
-        if cv is None:
-            return None
-        if not isinstance(cv, Integral) or isinstance(cv, bool) or not 2 <= int(cv) <= n_rows:
-            raise ValueError(
-                f"partial_fit cuts each batch into folds: cv must be None or a number from 2 to "
-                f"that of rows, {n_rows}, got {cv!r}."
-            )
-        return np.repeat(np.arange(int(cv)), [len(fold) for fold in _cut(n_rows, int(cv))])
-
-    def _criterion(self, prepared: Prepared, number: int, level: float) -> Criterion:
-        held_out = self._cv() is not None
-        kind = Parsimony if isinstance(self.tolerance, str) else NonLin
-        return kind(level, held_out)
-
-    def _pricing(self, prepared: Prepared, number: int, tolerance: float) -> Criterion:
-        return NonLin(tolerance, self._cv() is not None)
-
-
-def _cut(n_rows: int, n_folds: int) -> list[Any]:
-    """Contiguous folds, the first ones with a row more, as those of KFold."""
-    return np.array_split(np.arange(n_rows), n_folds)
+    def _pricing(self) -> NonLinPricing:
+        is_default = isinstance(self.cv, str) and self.cv == "auto"
+        cv = self.cv
+        if is_default:
+            cv = None if isinstance(self.tolerance, str) else 5
+        return NonLinPricing(cv, is_default)

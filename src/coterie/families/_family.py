@@ -49,6 +49,9 @@ class Family:
         not exist.
     standardises : bool, default=False
         Whether the target is measured in its own standard deviations.
+    takes_labels : bool, default=False
+        Whether the target has classes, with labels of any kind; each class is then one target of 0
+        and 1.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Family:
     dispersion: float | None = None
     curvature_at_zero: float | None = field(default=None, repr=False)
     standardises: bool = field(default=False, repr=False)
+    takes_labels: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         for parameter in ("variance", "takes", "deviance"):

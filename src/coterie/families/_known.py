@@ -100,6 +100,7 @@ FAMILIES = {
             deviance=_of_a_class,
             dispersion=1.0,
             curvature_at_zero=0.25,
+            takes_labels=True,
         ),
         Family(
             "binomial",

@@ -9,6 +9,7 @@ import numpy as np
 
 from coterie._core.values import FloatArray, IntArray, is_sparse
 from coterie._data.name_coordinates import axis_from_names
+from coterie.estimators import input_names_of
 from coterie.plot._canvas import (
     DARK_COLOUR,
     SINGLE_COLOUR,
@@ -250,8 +251,8 @@ def _feature_positions(
     """Positions of the features, given or from their names, and the label of the axis."""
     if positions is not None:
         return checked_positions(positions, n_inputs), "Position"
-    names = [str(name) for name in reducer._input_names(n_inputs)]
-    axis = None if reducer._names_seen() is None else axis_from_names(names, min_names=2)
+    names = [str(name) for name in input_names_of(reducer)]
+    axis = None if reducer.fit_.features.names is None else axis_from_names(names, min_names=2)
     # Few features are drawn by name, unless the names are only numbers.
     if n_inputs <= MAX_NAMED_FEATURES and (axis is None or axis.name):
         return None, "Feature"

@@ -9,6 +9,7 @@ import numpy as np
 
 from coterie._core.values import BoolArray, FloatArray, IntArray
 from coterie._data.name_coordinates import plane_from_names
+from coterie.estimators import input_names_of
 from coterie.plot._canvas import (
     DARK_COLOUR,
     axes_for,
@@ -89,13 +90,13 @@ class MapDisplay:
         if not hasattr(reducer, "as_field"):
             return cls._from_names(reducer, variable)
         labels = _select_variable(reducer.as_field(), variable)
-        signs = _select_variable(reducer._layout.field(reducer.signs_), variable)
+        signs = _select_variable(reducer.fit_.features.layout.field(reducer.signs_), variable)
         return cls._from_field(labels, signs)
 
     @classmethod
     def _from_names(cls, reducer: Any, variable: str | None) -> Self:
         """Create the display from the coordinates in the names, for one variable."""
-        plane = plane_from_names([str(name) for name in reducer._input_names(len(reducer.labels_))])
+        plane = plane_from_names([str(name) for name in input_names_of(reducer)])
         if plane is None:
             raise ValueError(
                 "coordinates must be given, since the reducer was not fitted to an xarray field "

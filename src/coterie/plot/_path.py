@@ -66,7 +66,7 @@ class PathDisplay:
         """Create the display from a TolerancePath."""
         if not isinstance(path, TolerancePath):
             raise TypeError(
-                "path must be a TolerancePath, or a fitted NonLinCFACV or GenLinCFACV, got "
+                "path must be a TolerancePath, or a fitted ToleranceCV, got "
                 f"{type(path).__name__}. Pass X and y too, to compute the path of a reducer."
             )
         return cls(path, own)
@@ -78,7 +78,7 @@ class PathDisplay:
         Parameters
         ----------
         reducer : reducer
-            Without X and y, a fitted NonLinCFACV or GenLinCFACV, which has a path; with them, a
+            Without X and y, a fitted ToleranceCV, which has a path; with them, a
             NonLinCFA or GenLinCFA, fitted or not, for which the path is computed.
         X, y : optional
             As in ``tolerance_path``.
@@ -239,7 +239,7 @@ def plot_path(
     Parameters
     ----------
     path : TolerancePath, or reducer
-        The result of ``tolerance_path``; or a fitted NonLinCFACV or GenLinCFACV; or with X and y
+        The result of ``tolerance_path``; or a fitted ToleranceCV; or with X and y
         a NonLinCFA or GenLinCFA.
     X, y : optional
         As in ``tolerance_path``, to compute the path.
@@ -254,11 +254,11 @@ def plot_path(
 
     Examples
     --------
-    >>> from coterie import NonLinCFACV
+    >>> from coterie import ToleranceCV
     >>> from coterie.datasets import make_groups
     >>> from coterie.plot import plot_path
     >>> X, y, _ = make_groups(100, 12, 3, noise=3.0, random_state=0)
-    >>> ax = plot_path(NonLinCFACV(n_tolerances=5).fit(X, y))
+    >>> ax = plot_path(ToleranceCV(n_tolerances=5).fit(X, y))
     >>> ax.get_ylabel()
     'Score on held-out rows'
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from coterie._core.values import FloatArray
+from coterie.estimators import input_names_of, inputs_of
 from coterie.report.inspection import check_fitted_reducer, checked_coordinates
 
 
@@ -16,12 +17,12 @@ def checked_reducer(reducer: Any) -> Any:
 
 def input_columns(reducer: Any, X: Any) -> Any:
     """The input columns of new data, of shape (n_samples, n_inputs)."""
-    return reducer._seen(X)
+    return inputs_of(reducer, X)
 
 
 def signed_names(reducer: Any) -> list[str]:
     """The names of the inputs, with a minus before those of sign -1."""
-    names = reducer._input_names(len(reducer.labels_))
+    names = input_names_of(reducer)
     signs = zip(names, reducer.signs_, strict=True)
     return [f"-{name}" if sign < 0 else str(name) for name, sign in signs]
 

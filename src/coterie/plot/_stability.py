@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from coterie._core.values import FloatArray, IntArray
+from coterie._data.parameters import checked_word
 from coterie._model_selection.resampling import Stability, stability
-from coterie.estimators._checks import checked_word
 from coterie.plot._canvas import axes_for, group_colours, hide_frame, pyplot
 from coterie.plot._heatmap import add_colorbar, draw_heatmap, outline_groups
 from coterie.plot._reducer import checked_reducer, signed_names

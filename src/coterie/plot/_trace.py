@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from coterie._core.values import FloatArray, IntArray
-from coterie.estimators._checks import checked_units
+from coterie._data.parameters import checked_must_link
+from coterie.estimators import input_names_of
 from coterie.plot._canvas import (
     DARK_COLOUR,
     FAINT_COLOUR,
@@ -41,7 +42,7 @@ class GroupGrowth:
         Number of the group.
     parts : list of k + 1 ndarray
         The features that opened the group, and those that joined with each merge. Features that
-        were joined from the start (``groups``) are one part.
+        were joined from the start (``initial_groups``) are one part.
     prices, allowances : ndarray of shape (k,)
     """
 
@@ -253,11 +254,10 @@ def _group_growths(reducer: Any) -> list[GroupGrowth]:
 def _must_link_roots(reducer: Any) -> IntArray:
     """For each feature, the first feature that it was joined with from the start."""
     unit_of = np.arange(len(reducer.labels_))
-    if reducer.groups is not None:
-        names = reducer._input_names(len(unit_of))
-        units = checked_units(reducer.groups, names, reducer._aggregation)
-        for unit in units.members if units else ():
-            unit_of[unit] = unit[0]
+    initial = getattr(reducer, "estimator_", reducer).initial_groups
+    must_link = checked_must_link(initial, input_names_of(reducer), reducer.fit_.aggregation)
+    for unit in must_link.members if must_link else ():
+        unit_of[unit] = unit[0]
     return unit_of
 
 

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, ShuffleSplit
 
-from coterie import NonLinCFA, compiled, coordinates_to_graph
+from coterie import NonLinCFA, coordinates_to_graph
+from coterie._core import compiled
 from coterie._core.aggregations import AGGREGATIONS
 from coterie._core.criteria import ForAll, GenLin, Lin, NonLin, Parsimony
-from coterie._core.evidence import RowSets
-from coterie._core.gathering import Asked, Means, gathered
-from coterie._core.grouping import SEARCHES, MergeQuestion
-from coterie._core.search import NO_LIMITS, Limits, best, forward, outcome
+from coterie._core.evidence import ComputeOptions, EvidenceSpec, RowSets, build_evidence
+from coterie._core.fit import MergeQuestion
+from coterie._core.search import NO_LIMITS, SEARCHES, Limits, Search, best, forward, outcome
 from coterie._core.values import Verdict
 
 pytest.importorskip("numba")
@@ -55,9 +55,9 @@ def rows_for(criterion, n_samples, seed=0):
 
 
 def both(search, evidence, criterion, limits=NO_LIMITS):
-    ours = compiled.compiled_search(SEARCHES[search], evidence, criterion, limits)
+    ours = compiled.compiled_search(SEARCHES[search].run, evidence, criterion, limits)
     assert ours is not None
-    return ours, SEARCHES[search](MergeQuestion(evidence, criterion), limits)
+    return ours, SEARCHES[search].run(MergeQuestion(evidence, criterion), limits)
 
 
 def assert_same(ours, theirs):
@@ -76,7 +76,7 @@ def assert_same(ours, theirs):
 def test_every_question_is_asked_and_answered_alike(search, criterion, engine, seed):
     X, y = problem(seed)
     rows = rows_for(criterion, len(X), seed)
-    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], rows, Means(engine))
+    evidence = build_evidence(X, y[:, None], AGGREGATIONS["mean"], rows, ComputeOptions(engine))
     assert_same(*both(search, evidence, criterion))
 
 
@@ -84,7 +84,9 @@ def test_every_question_is_asked_and_answered_alike(search, criterion, engine, s
 def test_squares_are_looked_up_too(search):
     X, y = problem(1)
     rows = RowSets.all_rows()
-    evidence = gathered(X, y[:, None], AGGREGATIONS["sum_of_squares"], rows, Means("gram"))
+    evidence = build_evidence(
+        X, y[:, None], AGGREGATIONS["sum_of_squares"], rows, ComputeOptions("gram")
+    )
     assert_same(*both(search, evidence, NonLin(0.05)))
 
 
@@ -95,7 +97,9 @@ def test_constants_far_columns_and_wild_units(search, engine):
     X[:, 3] = 7.0
     X[:, 5] *= 1e-120
     X[:, 8] *= 1e120
-    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means(engine))
+    evidence = build_evidence(
+        X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), ComputeOptions(engine)
+    )
     assert_same(*both(search, evidence, NonLin(0.05)))
 
 
@@ -106,7 +110,9 @@ def test_limits_are_kept(search, engine, size):
     X, y = problem(3)
     graph = coordinates_to_graph(np.arange(12)[:, None], distance=1)
     for limits in (Limits(None, size), Limits(graph, size)):
-        evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means(engine))
+        evidence = build_evidence(
+            X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), ComputeOptions(engine)
+        )
         assert_same(*both(search, evidence, NonLin(0.3), limits))
 
 
@@ -117,8 +123,13 @@ def test_signs_are_the_same(search, criterion, engine):
     for seed in range(5):
         X, y = problem(seed)
         rows = rows_for(criterion, len(X), seed)
-        evidence = gathered(
-            X, y[:, None], AGGREGATIONS["mean"], rows, Means(engine), Asked(signs=True)
+        evidence = build_evidence(
+            X,
+            y[:, None],
+            AGGREGATIONS["mean"],
+            rows,
+            ComputeOptions(engine),
+            EvidenceSpec(signs=True),
         )
         assert_same(*both(search, evidence, criterion))
 
@@ -133,7 +144,7 @@ def test_several_targets_are_asked_alike(search, criterion, engine):
         Y = X @ rng.normal(size=(12, 3)) + 2 * rng.normal(size=(40, 3))
         weights = rng.integers(1, 4, size=40).astype(float)
         rows = replace(rows_for(criterion, len(X), seed), weights=weights)
-        evidence = gathered(X, Y, AGGREGATIONS["mean"], rows, Means(engine))
+        evidence = build_evidence(X, Y, AGGREGATIONS["mean"], rows, ComputeOptions(engine))
         curvatures = (0.5, 1.0, 2.0) if isinstance(criterion, GenLin) else ()
         criteria = [replace(criterion, curvature=k) for k in curvatures] or [criterion] * 3
         assert_same(*both(search, evidence, ForAll(criteria, np.array([1.0, 0.3, 0.8]))))
@@ -147,7 +158,9 @@ def test_kinds_and_sizes_are_kept(search, size):
         rng = np.random.default_rng(seed)
         kinds, sizes = rng.integers(-1, 3, size=12), rng.integers(1, 3, size=12)
         for limits in (Limits(None, size, kinds), Limits(None, size, kinds, sizes)):
-            evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+            evidence = build_evidence(
+                X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), ComputeOptions()
+            )
             assert_same(*both(search, evidence, NonLin(0.3), limits))
 
 
@@ -155,7 +168,9 @@ def test_kinds_and_sizes_are_kept(search, size):
 def test_single_precision_columns_are_read_as_they_are(search):
     X, y = problem(4)
     X = X.astype(np.float32)
-    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means("columns"))
+    evidence = build_evidence(
+        X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), ComputeOptions("columns")
+    )
     assert_same(*both(search, evidence, NonLin(0.02)))
 
 
@@ -164,8 +179,10 @@ def test_what_it_cannot_do_it_leaves_to_numpy():
     rows = RowSets.all_rows()
 
     def answer(aggregation, engine="auto", criterion=CRITERIA["linear"], copies=None):
-        evidence = gathered(X, y[:, None], AGGREGATIONS[aggregation], rows, Means(engine))
-        return compiled.compiled_search(best, evidence, criterion, NO_LIMITS, copies)
+        evidence = build_evidence(
+            X, y[:, None], AGGREGATIONS[aggregation], rows, ComputeOptions(engine)
+        )
+        return compiled.compiled_search(best, evidence, criterion, Limits(copies=copies))
 
     assert answer("max") is None
     assert answer("sum_of_squares", engine="columns") is None
@@ -193,14 +210,16 @@ def test_a_search_of_ones_own_is_not_taken_for_another(monkeypatch):
         return outcome([[feature] for feature in range(question.n_features)], [])
 
     for name in ("mine", "forward"):
-        monkeypatch.setitem(SEARCHES, name, all_alone)
+        monkeypatch.setitem(SEARCHES, name, Search(name, all_alone))
         assert NonLinCFA(np.inf, search=name).fit(X, y).n_groups_ == X.shape[1]
 
 
 def test_few_features_are_left_to_numpy(monkeypatch):
     monkeypatch.setattr(compiled, "FEWEST_FEATURES", 13)
     X, y = problem(6)
-    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+    evidence = build_evidence(
+        X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), ComputeOptions()
+    )
     assert compiled.compiled_search(forward, evidence, NonLin(0.1), NO_LIMITS) is None
 
 
@@ -214,7 +233,9 @@ def looked_for_anew():
 def test_without_numba_nothing_is_compiled(monkeypatch, looked_for_anew):
     monkeypatch.setattr(compiled, "find_spec", lambda name: None)
     X, y = problem(7)
-    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+    evidence = build_evidence(
+        X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), ComputeOptions()
+    )
     assert compiled.compiled_search(forward, evidence, NonLin(0.1), NO_LIMITS) is None
 
 
@@ -224,7 +245,9 @@ def test_a_compiler_that_does_not_work_is_said_and_left_aside(monkeypatch, looke
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.setattr(compiled, "find_spec", lambda name: "found")
     X, y = problem(8)
-    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+    evidence = build_evidence(
+        X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), ComputeOptions()
+    )
     with pytest.warns(RuntimeWarning, match="numba is installed but cannot be imported"):
         answer = compiled.compiled_search(forward, evidence, NonLin(0.1), NO_LIMITS)
     assert answer is None

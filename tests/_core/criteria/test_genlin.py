@@ -6,13 +6,14 @@ from hypothesis import strategies as st
 
 from coterie._core.aggregations import AGGREGATIONS
 from coterie._core.criteria import GenLin
-from coterie._core.evidence import RowSets
-from coterie._core.gathering import Means, gathered
+from coterie._core.evidence import ComputeOptions, RowSets, build_evidence
 from coterie.families import FAMILIES
 
 
 def price(X, y, *, curvature=1.0, bound="general", aggregation="mean"):
-    evidence = gathered(X, y[:, None], AGGREGATIONS[aggregation], RowSets.all_rows(), Means())
+    evidence = build_evidence(
+        X, y[:, None], AGGREGATIONS[aggregation], RowSets.all_rows(), ComputeOptions()
+    )
     pairs = evidence.pairs(evidence.alone(0), np.array([1]))
     return GenLin(1.0, curvature, bound).verdict(pairs).price[0, 0]
 

@@ -4,12 +4,13 @@ from hypothesis import strategies as st
 
 from coterie._core.aggregations import AGGREGATIONS
 from coterie._core.criteria import Lin
-from coterie._core.evidence import RowSets
-from coterie._core.gathering import Means, gathered
+from coterie._core.evidence import ComputeOptions, RowSets, build_evidence
 
 
 def verdict(X, y):
-    evidence = gathered(X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), Means())
+    evidence = build_evidence(
+        X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), ComputeOptions()
+    )
     return Lin().verdict(evidence.pairs(evidence.alone(0), np.array([1])))
 
 

@@ -8,14 +8,13 @@ from sklearn.model_selection import KFold, cross_val_score
 from coterie._core.aggregations import AGGREGATIONS
 from coterie._core.criteria import NonLin, Parsimony
 from coterie._core.criteria._nonlin import given_up
-from coterie._core.evidence import RowSets
-from coterie._core.gathering import Means, gathered
+from coterie._core.evidence import ComputeOptions, RowSets, build_evidence
 
 
 def pair(X, y, *, aggregation="mean", splits=None):
     """What is known of the first two columns."""
     rows = RowSets.of_splits(splits, len(y)) if splits else RowSets.all_rows()
-    evidence = gathered(X, y[:, None], AGGREGATIONS[aggregation], rows, Means())
+    evidence = build_evidence(X, y[:, None], AGGREGATIONS[aggregation], rows, ComputeOptions())
     return evidence.pairs(evidence.alone(0), np.array([1]))
 
 

@@ -5,10 +5,9 @@ import pytest
 from sklearn.model_selection import KFold, TimeSeriesSplit
 
 from coterie._core.aggregations import AGGREGATIONS, Custom
-from coterie._core.evidence import RowSets
+from coterie._core.evidence import ComputeOptions, RowSets, build_evidence
 from coterie._core.evidence._columns import CONSTANT
-from coterie._core.evidence._pairs import unless_constant
-from coterie._core.gathering import Means, gathered
+from coterie._core.evidence._rows import unless_constant
 
 SPLITS = {"all rows": None, "folds": KFold(3), "time": TimeSeriesSplit(3)}
 AGGREGATES = {**AGGREGATIONS, "custom": Custom(lambda Z: Z.max(axis=1) - Z.sum(axis=1))}
@@ -37,7 +36,7 @@ def test_moments_equal_those_of_the_columns(rng, name, splits, engine):
     aggregation, splitter = AGGREGATES[name], SPLITS[splits]
     chosen = [] if splitter is None else list(splitter.split(X))
     rows = RowSets.of_splits(chosen, 30) if chosen else RowSets.all_rows()
-    evidence = gathered(X, y[:, None], aggregation, rows, Means(engine))
+    evidence = build_evidence(X, y[:, None], aggregation, rows, ComputeOptions(engine))
     group = evidence.joined(evidence.alone(1), np.array([4, 0]))
     pairs = evidence.pairs(group, np.array([2, 3, 5]))
     u = aggregation.values(X[:, [1, 4, 0]])
@@ -62,7 +61,7 @@ def test_moments_equal_those_of_the_columns(rng, name, splits, engine):
 @pytest.mark.parametrize("name", AGGREGATES)
 def test_joining_in_another_order_gives_the_same_group(rng, name):
     X, y = rng.normal(size=(25, 5)), rng.normal(size=25)
-    evidence = gathered(X, y[:, None], AGGREGATES[name], RowSets.all_rows(), Means())
+    evidence = build_evidence(X, y[:, None], AGGREGATES[name], RowSets.all_rows(), ComputeOptions())
     one = evidence.joined(evidence.joined(evidence.alone(0), np.array([1])), np.array([2]))
     other = evidence.joined(evidence.alone(2), np.array([0, 1]))
     candidates = np.array([3, 4])
@@ -77,7 +76,7 @@ def test_a_column_that_is_constant_within_a_fold_has_no_scatter_there(rng):
     X[:10, 1] = 7.0
     rows = RowSets.of_splits(KFold(2).split(X), 20)
     for name in ("mean", "max"):
-        evidence = gathered(X, y[:, None], AGGREGATIONS[name], rows, Means())
+        evidence = build_evidence(X, y[:, None], AGGREGATIONS[name], rows, ComputeOptions())
         pairs = evidence.pairs(evidence.alone(0), np.array([1, 2]))
         assert pairs.vv[1, 0, 0, 0] == 0.0  # held-out rows of the first split
         assert pairs.vv[0, 0, 0, 0] > 0.0
@@ -90,7 +89,7 @@ def test_foreseen_groups_equal_groups_that_have_grown(rng, name, splits, engine)
     X, y = rng.normal(size=(30, 8)) + 3, rng.normal(size=30)
     splitter = SPLITS[splits]
     rows = RowSets.of_splits(splitter.split(X), 30) if splitter else RowSets.all_rows()
-    evidence = gathered(X, y[:, None], AGGREGATES[name], rows, Means(engine))
+    evidence = build_evidence(X, y[:, None], AGGREGATES[name], rows, ComputeOptions(engine))
     group, links, candidates = evidence.alone(1), np.array([4, 0, 6]), np.array([2, 3, 5])
     along = evidence.pairs_along(group, links, candidates)
     in_turn = evidence.pairs_in_turn(evidence.alone(0), np.array([1, 3, 6]), np.array([2, 4, 5]))
@@ -121,7 +120,9 @@ def test_members_that_cancel_leave_no_scatter(rng, at_once, engine):
     # Their sum is 0 but for rounding, which is no evidence of anything.
     a, b, z, y = rng.normal(size=(4, 50))
     X = np.column_stack([a / 3, b / 7, -(a / 3 + b / 7), z])
-    evidence = gathered(X, y[:, None], AGGREGATIONS["sum"], RowSets.all_rows(), Means(engine))
+    evidence = build_evidence(
+        X, y[:, None], AGGREGATIONS["sum"], RowSets.all_rows(), ComputeOptions(engine)
+    )
     group = evidence.alone(0)
     for links in [np.array([1, 2])] if at_once else [np.array([1]), np.array([2])]:
         group = evidence.joined(group, links)
@@ -145,7 +146,9 @@ def test_a_column_whose_every_row_is_off_by_rounding_is_constant(n):
 def test_of_columns_in_units_far_apart_a_sum_is_the_one_in_the_largest(rng, units, engine):
     a, b, c, y = rng.normal(size=(4, 40))
     X = np.column_stack([a, b, c]) * units
-    evidence = gathered(X, y[:, None], AGGREGATIONS["sum"], RowSets.all_rows(), Means(engine))
+    evidence = build_evidence(
+        X, y[:, None], AGGREGATIONS["sum"], RowSets.all_rows(), ComputeOptions(engine)
+    )
     # Whoever opens the group, and whoever joins: the last column outweighs the others.
     for first, second in ((0, 1), (1, 0)):
         group = evidence.joined(evidence.alone(first), np.array([second]))

@@ -22,8 +22,8 @@ from coterie._core.evidence import (
     gram_of_sparse,
     standardised,
 )
-from coterie._core.grouping import Groupable
-from coterie._core.search import NO_LIMITS
+from coterie._core.fit import Groupable
+from coterie._core.search import NO_LIMITS, SEARCHES
 
 N = 48
 REPEATED = [(np.r_[0:30, 3:9, 3:9], np.r_[30:N]), (np.r_[20:N, 20:24], np.r_[0:20])]
@@ -369,7 +369,7 @@ def test_searches_find_the_same_groups(rng, search, criterion):
     source = SparseSource(sparse.csr_array(X), target, rows)
     dense = ColumnSource(X, None, target, rows)
     (partition, trace), (expected, dense_trace) = (
-        Groupable(SumEvidence(each, each.spread[:-1]), search, NO_LIMITS).by(criterion)
+        Groupable(SumEvidence(each, each.spread[:-1]), SEARCHES[search], NO_LIMITS).by(criterion)
         for each in (source, dense)
     )
     assert 1 < len(partition.groups) < n_features

@@ -12,10 +12,10 @@ from coterie._core.evidence import (
     effective_number_of,
     gram_in_order,
     location_of,
+    order_by_content,
     order_by_sums,
     standardised,
 )
-from coterie._core.grouping import order_by_content
 
 
 def summed(X, y, cuts=1):

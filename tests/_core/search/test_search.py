@@ -183,12 +183,12 @@ def test_copies_join_together_or_not_at_all():
         return 9 if {1, 2} & {*group} and j in {1, 2} else 0.5 - 0.1 * (j in {1, 2})
 
     assert groups_of(best(ByHand(3, one_is_enough))) == [[0, 1], [2]]
-    assert groups_of(best(ByHand(3, one_is_enough), copies=copies)) == [[0], [1], [2]]
+    assert groups_of(best(ByHand(3, one_is_enough), Limits(copies=copies))) == [[0], [1], [2]]
 
     def dearer_by_the_copy(group, j):
         return 0.1 * len(group)
 
-    _, trace = outcome = best(ByHand(3, dearer_by_the_copy), copies=copies)
+    _, trace = outcome = best(ByHand(3, dearer_by_the_copy), Limits(copies=copies))
     assert groups_of(outcome) == [[0, 1, 2]]
     np.testing.assert_allclose(trace.price, [0.1, 0.2])
 
@@ -210,7 +210,7 @@ def test_where_copies_are_not_all_welcome_the_next_cheapest_joins():
             return 0.1 if {*group, j} == {0, 3} else 0.9
         return {1: 0.2, 2: 0.2, 4: 0.3}.get(j, 9)
 
-    outcome = best(ByHand(5, price), copies=copies)
+    outcome = best(ByHand(5, price), Limits(copies=copies))
     assert groups_of(outcome) == [[0, 3, 4], [1], [2]]
     assert decisions_of(outcome)[:4] == [(0, 3, True), (0, 4, True), (0, 1, False), (0, 2, False)]
 
@@ -226,7 +226,7 @@ def test_where_copies_are_not_all_welcome_the_next_cheapest_joins():
 )
 def test_copies_join_together_only_as_far_as_there_is_room(size, groups):
     question = ByHand(4, lambda g, j: 0)
-    outcome = best(question, Limits(max_group_size=size), copies=np.array([0, 1, 1, 1]))
+    outcome = best(question, Limits(max_group_size=size, copies=np.array([0, 1, 1, 1])))
     assert groups_of(outcome) == groups
 
 
@@ -263,7 +263,7 @@ def test_a_feature_may_be_turned_away_with_one_set_of_copies_after_another():
         same = {1: {1, 2}, 2: {1, 2}, 3: {3, 4}, 4: {3, 4}}.get(j, set())
         return 0.1 * max(j, *group) if 0 in {*group, j} and not same & {*group} else 9
 
-    outcome = best(ByHand(5, one_of_each), copies=copies)
+    outcome = best(ByHand(5, one_of_each), Limits(copies=copies))
     assert groups_of(outcome) == [[0], [1], [2], [3], [4]]
 
 

@@ -22,12 +22,11 @@ from sklearn.pipeline import make_pipeline
 import coterie
 from coterie import (
     GenLinCFA,
-    GenLinCFACV,
     LinCFA,
     Moments,
     MutualCFA,
     NonLinCFA,
-    NonLinCFACV,
+    ToleranceCV,
     moments_from,
     stability,
     tolerance_path,
@@ -473,7 +472,7 @@ def test_any_reducer_transforms_dask_tables(columns):
         NonLinCFA(0.02, aggregation="max"),
         NonLinCFA(0.02, aggregation="principal", scale=True),
         NonLinCFA(0.02, inputs=np.abs),
-        NonLinCFACV(tolerances=[0.01, 0.1], cv=2),
+        ToleranceCV(tolerances=[0.01, 0.1], cv=2),
     ):
         fitted = reducer.fit(frame[:300], y[:300])
         np.testing.assert_allclose(fitted.transform(table).compute(), fitted.transform(frame))
@@ -636,7 +635,7 @@ def test_invalid_options_are_refused(columns, given, says):
 def test_a_matrix_larger_than_memory_is_refused(columns):
     X, y = columns
     with pytest.raises(ValueError, match="Moments of 9 features in 5 folds take"):
-        NonLinCFA(0.01, memory=1000).fit(dask_array(X), y)
+        NonLinCFA(0.01, max_bytes=1000).fit(dask_array(X), y)
 
 
 def test_a_missing_value_in_the_last_chunk_is_named(columns):
@@ -778,8 +777,8 @@ def test_other_invalid_input_is_refused(columns):
     ("use", "says"),
     [
         (MutualCFA().fit, "MutualCFA looks at rows"),
-        (NonLinCFACV().fit, "NonLinCFACV scores models on rows"),
-        (GenLinCFACV().fit, "GenLinCFACV scores models on rows"),
+        (ToleranceCV().fit, "ToleranceCV scores models on rows"),
+        (ToleranceCV(GenLinCFA()).fit, "ToleranceCV scores models on rows"),
         (tolerance_path, "tolerance_path scores models on rows"),
         (stability, "stability draws rows"),
         (coterie.study, "Some rows are held out"),

@@ -39,4 +39,4 @@ def test_sums_of_columns_with_missing_values_need_rows():
     gaps[3, 1] = np.nan
     reducer = NonLinCFA(missing="pairwise").fit(gaps, Y["a"])
     with pytest.raises(ValueError, match="missing='pairwise' looks at the rows"):
-        reducer._linear()
+        reducer.fit_.weighted_sum()

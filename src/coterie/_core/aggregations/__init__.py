@@ -17,7 +17,7 @@ from coterie._core.aggregations._forms import (
     Aggregation,
     over_available,
     running_form,
-    weighed,
+    weighted,
 )
 from coterie._core.aggregations._principal import Principal, PrincipalState
 from coterie._core.aggregations._protocols import Additive, Linear, Weights
@@ -41,5 +41,5 @@ __all__ = [
     "means_of_available",
     "over_available",
     "running_form",
-    "weighed",
+    "weighted",
 ]

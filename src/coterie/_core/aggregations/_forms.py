@@ -53,18 +53,18 @@ def over_available(aggregation: Aggregation, row_weights: FloatArray | None = No
 
 
 def running_form(
-    aggregation: Aggregation, row_weights: FloatArray | None = None, *, gaps: bool
+    aggregation: Aggregation, row_weights: FloatArray | None = None, *, missing: bool
 ) -> Any:
     """The aggregation with a running state, of members that may have no value if there are gaps.
 
     A sum has one too, for those who must see it row by row.
     """
-    if gaps or isinstance(aggregation, Additive):
+    if missing or isinstance(aggregation, Additive):
         return over_available(aggregation, row_weights)
     return aggregation
 
 
-def weighed(aggregation: Aggregation, row_weights: FloatArray | None) -> Aggregation:
+def weighted(aggregation: Aggregation, row_weights: FloatArray | None) -> Aggregation:
     """The aggregation as learned from rows that count so many times."""
     if isinstance(aggregation, Principal):
         return replace(aggregation, row_weights=row_weights)

@@ -43,11 +43,11 @@ class Principal:
     def _centred(self, columns: FloatArray) -> FloatArray:
         return columns - np.average(columns, axis=0, weights=self.row_weights)
 
-    def _weighed(self, centred: FloatArray) -> FloatArray:
+    def _weighted(self, centred: FloatArray) -> FloatArray:
         return centred if self.row_weights is None else self.row_weights[:, None] * centred
 
     def _state(self, centred: FloatArray) -> PrincipalState:
-        return PrincipalState(centred, *np.linalg.eigh(centred.T @ self._weighed(centred)))
+        return PrincipalState(centred, *np.linalg.eigh(centred.T @ self._weighted(centred)))
 
     def value(self, state: PrincipalState) -> FloatArray:
         return state.columns @ self._top(state)
@@ -64,9 +64,9 @@ class Principal:
         # of a bordered diagonal matrix is a root of one equation per candidate. Its sign
         # is left open: no price depends on the direction of a merged column.
         centred = self._centred(columns)
-        weighed = self._weighed(centred)
-        border = state.eigenvectors.T @ (state.columns.T @ weighed)
-        corner = np.einsum("ij,ij->j", centred, weighed)
+        weighted = self._weighted(centred)
+        border = state.eigenvectors.T @ (state.columns.T @ weighted)
+        corner = np.einsum("ij,ij->j", centred, weighted)
         old, new = _top_of_bordered(state.eigenvalues, border, corner)
         return state.columns @ (state.eigenvectors @ old) + centred * new
 

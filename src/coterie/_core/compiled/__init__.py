@@ -17,7 +17,7 @@ from coterie._core.compiled._tables import Rule, rule_of, sums_of, views_of
 from coterie._core.criteria import Criterion
 from coterie._core.evidence import DeviceEvidence, Evidence
 from coterie._core.search import Limits, best, forward, restart
-from coterie._core.values import IntArray, Partition, Trace
+from coterie._core.values import Partition, Trace
 
 __all__ = ["compiled_search"]
 
@@ -38,18 +38,17 @@ def compiled_search(
     evidence: Evidence[Any],
     criterion: Criterion,
     limits: Limits,
-    copies: IntArray | None = None,
 ) -> tuple[Partition, Trace] | None:
     """Partition and trace as this search gives them, or None where it had better.
 
     It serves our own searches, sums of columns, and criteria that are numbers and a formula; and
-    the best search only if no feature is a copy of another (``copies`` are numbered from 1).
+    the best search only if no feature is a copy of another.
     """
     if search is not best and search not in IN_ORDER:
         return None
-    rule = rule_of(criterion)
-    has_copies = copies is not None and copies[-1] < len(copies)
-    if evidence.n_features < FEWEST_FEATURES or rule is None or has_copies:
+    if evidence.n_features < FEWEST_FEATURES or limits.have_copies:
+        return None
+    if (rule := rule_of(criterion)) is None:
         return None
     if isinstance(evidence, DeviceEvidence):
         return _searched_there(search, evidence, rule, limits)

@@ -26,7 +26,7 @@ FORMULAS = (
     _nonlin.given_up,
     _nonlin.lost_and_spared,
     _genlin.explained_apart,
-    _genlin.something_over_nothing_is_endless,
+    _genlin.ratio_or_inf,
     _lin.bias_and_variance,
     _pairs.without_rounding,
 )

@@ -61,9 +61,9 @@ def explained_apart(pairs: PairMoments, curvature: float, is_general: bool) -> F
         apart, merged = apart + half * (pairs.ww > 0), wy + merged
     # Twins and their aggregate have the same correlations, up to the angle between them.
     is_twin = (uv >= 1 - COLLINEAR / 2) & (np.abs(wy - uy) <= np.sqrt(COLLINEAR))
-    return where(is_twin, 0.0, something_over_nothing_is_endless(apart, merged))
+    return where(is_twin, 0.0, ratio_or_inf(apart, merged))
 
 
-def something_over_nothing_is_endless(apart: FloatArray, merged: FloatArray) -> FloatArray:
+def ratio_or_inf(apart: FloatArray, merged: FloatArray) -> FloatArray:
     endless = where(apart > 0, np.inf, 0.0)
     return where(merged > 0, ratio(apart, merged), endless)

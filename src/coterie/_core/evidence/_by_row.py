@@ -14,9 +14,8 @@ from coterie._core.evidence._pairs import (
     RESTARTS,
     ROUNDING,
     PairMoments,
-    unless_constant,
 )
-from coterie._core.evidence._rows import RowSets
+from coterie._core.evidence._rows import RowSets, unless_constant
 from coterie._core.evidence._running import BLOCK, RunningAggregate
 from coterie._core.values import BoolArray, FloatArray, IntArray
 

@@ -192,8 +192,8 @@ def _within(
     aims = targets[batch] - means[1]
     if counts is None:
         return count, np.concatenate(means), _products(features, features, aims)
-    weighed = features * counts[:, None]
-    return count, np.concatenate(means), _products(weighed, features, aims, counts)
+    weighted = features * counts[:, None]
+    return count, np.concatenate(means), _products(weighted, features, aims, counts)
 
 
 def _products(left: Any, right: Any, targets: Any, counts: Any = None) -> Any:

@@ -88,8 +88,3 @@ def where(condition: BoolArray, yes: FloatArray | float, no: FloatArray | float)
 def without_rounding(scatter: FloatArray, magnitude: FloatArray) -> FloatArray:
     """The scatter of a sum, and 0 where it is only rounding beside that of its parts."""
     return where(scatter > ROUNDING * magnitude, scatter, 0.0)
-
-
-def unless_constant(scatter: FloatArray, n: FloatArray, mean: FloatArray) -> FloatArray:
-    """The scatter of n values about their mean, and 0 where it is only their rounding."""
-    return np.where(scatter > n * np.square(CONSTANT * mean), scatter, 0.0)

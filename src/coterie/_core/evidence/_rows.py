@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._core.evidence._columns import CONSTANT
 from coterie._core.values import FloatArray, IntArray
 
 Rows = IntArray | slice
@@ -213,3 +214,8 @@ def _as_slice(rows: IntArray) -> Rows:
     """A slice where the rows are consecutive: a view costs nothing, an index copies."""
     consecutive = len(rows) > 0 and bool((np.diff(rows) == 1).all())
     return slice(int(rows[0]), int(rows[-1]) + 1) if consecutive else rows
+
+
+def unless_constant(scatter: FloatArray, n: FloatArray, mean: FloatArray) -> FloatArray:
+    """The scatter of n values about their mean, and 0 where it is only their rounding."""
+    return np.where(scatter > n * np.square(CONSTANT * mean), scatter, 0.0)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from coterie._core.evidence._columns import Standardised, means, standardised
-from coterie._core.evidence._pairs import BREADTH, RESTARTS, PairMoments, unless_constant
-from coterie._core.evidence._rows import RowSets
+from coterie._core.evidence._pairs import BREADTH, RESTARTS, PairMoments
+from coterie._core.evidence._rows import RowSets, unless_constant
 from coterie._core.values import FloatArray, IntArray
 
 # Numbers in the largest temporary table; bounds memory when samples are many.

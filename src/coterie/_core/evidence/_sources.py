@@ -213,8 +213,3 @@ def _multiply(
         products[:n, n:] = products[n:, :n].T
         all_products(targets, products[n:, n:])
         mean[:n], mean[n:] = columns.mean(axis=0), targets.mean(axis=0)
-
-
-def gram_bytes(n_samples: int, n_columns: int, rows: RowSets) -> int:
-    """Memory that a GramSource of such a table takes, the table included."""
-    return 8 * n_columns * (n_samples + len(rows.batches) * n_columns)

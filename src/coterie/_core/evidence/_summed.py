@@ -199,7 +199,7 @@ def _multiply(scatter: FloatArray, factors: FloatArray) -> None:
         scatter[strip] *= np.outer(factors[strip], factors)
 
 
-def gram_turned(source: GramSource, signs: FloatArray) -> GramSource:
+def gram_signed(source: GramSource, signs: FloatArray) -> GramSource:
     """The same scatters, of the features times 1 or -1 each."""
     signs = np.append(signs, np.ones(source.n_targets))
     scatters = source.scatters * signs[:, None] * signs

@@ -12,9 +12,9 @@ from coterie._core.evidence._pairs import (
     FROM_CONSTANTS,
     RESTARTS,
     PairMoments,
-    unless_constant,
     without_rounding,
 )
+from coterie._core.evidence._rows import unless_constant
 from coterie._core.evidence._sources import Source
 from coterie._core.values import FloatArray, IntArray
 
@@ -122,9 +122,9 @@ class SumEvidence:
         with_target = self._rows.pooled(self.deviations, to_target, source.with_target)
         # Kept together, so that one look-up serves a question.
         self.columns = np.stack([set_mean, own, with_target])[..., None, :]
+        self.apart = self._rows.off_centre(count, mean)
         self.units_differ = not _all_alike(weights)
         self.typical_weight = _typical(weights)
-        self.apart = self._rows.off_centre(count, mean)
 
     @property
     def relevance(self) -> FloatArray:

@@ -1,18 +1,34 @@
 """A question goes in, a partition and its trace come out."""
 
 from coterie._core.search._best import SAME, best
-from coterie._core.search._in_order import forward, restart
-from coterie._core.search._question import ALONE, NO_LIMITS, Limits, Question, Reach, outcome
+from coterie._core.search._in_order import forward, outcome, restart
+from coterie._core.search._question import (
+    ALONE,
+    NO_LIMITS,
+    Limits,
+    Question,
+    Reach,
+    Search,
+)
 
 __all__ = [
     "ALONE",
     "NO_LIMITS",
     "SAME",
+    "SEARCHES",
     "Limits",
     "Question",
     "Reach",
+    "Search",
     "best",
     "forward",
     "outcome",
     "restart",
 ]
+
+# In the words of users.
+SEARCHES = {
+    "forward": Search("forward", forward),
+    "restart": Search("restart", restart),
+    "best": Search("best", best, ignores_order=True),
+}

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from coterie._core.search._question import NO_LIMITS, Group, Limits, Question, Reach, outcome
+from coterie._core.search._in_order import Group, outcome
+from coterie._core.search._question import NO_LIMITS, Limits, Question, Reach
 from coterie._core.values import (
     BoolArray,
     Decision,
@@ -22,9 +23,7 @@ from coterie._core.values import (
 SAME = 1e-12
 
 
-def best(
-    question: Question[Any], limits: Limits = NO_LIMITS, copies: IntArray | None = None
-) -> tuple[Partition, Trace]:
+def best(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition, Trace]:
     """The cheapest admissible candidate joins first.
 
     The cheapest admissible pair of free features opens a group; the cheapest admissible
@@ -37,9 +36,8 @@ def best(
     ----------
     question : Question
     limits : Limits
-    copies : ndarray of shape (n_features,), optional
-        The same number for features that are copies of each other.
     """
+    copies = limits.copies
     free = _Free(np.arange(question.n_features) if copies is None else copies)
     groups: list[list[int]] = []
     decisions: list[Decision] = []
@@ -177,9 +175,8 @@ class _Openings:
     def _may_ask(self, seeds: IntArray, others: IntArray) -> BoolArray:
         may_ask = seeds[:, None] != others
         if self._limits.exist:
-            for row, seed in enumerate(seeds[:, None]):
-                reach = Reach(self._limits, self._question.n_features)
-                reach.count_in(seed)
+            for row, seed in enumerate(seeds.tolist()):
+                reach = Reach(self._limits, self._question.n_features, seed)
                 may_ask[row] &= np.isin(others, reach.among(others))
         for row, seed in enumerate(seeds.tolist()):
             if seed in self._barred:

@@ -8,12 +8,22 @@ did not come true are thrown away: no decision depends on what was foreseen.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from coterie._core.search._question import NO_LIMITS, Group, Limits, Question, outcome
-from coterie._core.values import BoolArray, Decision, IntArray, Partition, Trace, Verdict
+from coterie._core.search._question import NO_LIMITS, Limits, Question, Reach
+from coterie._core.values import (
+    BoolArray,
+    Decision,
+    IntArray,
+    Partition,
+    Trace,
+    Verdict,
+    trace_of,
+)
 
 NOBODY: IntArray = np.empty(0, dtype=np.intp)
 
@@ -42,12 +52,70 @@ def _one_group_at_a_time(
     free = np.arange(question.n_features)
     while len(free):
         seed, others = int(free[0]), free[1:]
-        growth = _Growth(Group(question, limits, seed), limits.alike(seed, others), restart=restart)
+        group = Group(question, limits, seed)
+        growth = _Growth(group, group.alike(others), restart=restart)
         growth.run()
         decisions += growth.decisions
         groups.append(growth.group.members)
         free = np.setdiff1d(others, growth.group.members, assume_unique=True)
     return outcome(groups, decisions)
+
+
+class Group:
+    """A group while it grows: its members, its state, and whom it may ask."""
+
+    def __init__(self, question: Question[Any], limits: Limits, seed: int) -> None:
+        self._question, self._limits, self.breadth = question, limits, question.breadth
+        self._reach = Reach(limits, question.n_features, seed) if limits.exist else None
+        # One merge may be foreseen, if each changes who may be asked.
+        foreseen = 1 if limits.change_as_groups_grow else question.foresight
+        self._foresight, self._restarts = foreseen, min(foreseen, question.restarts)
+        self.seed = seed
+        self.members = [seed]
+        self.state = question.alone(seed)
+
+    def join(self, features: IntArray) -> None:
+        """Take in some features."""
+        self.state = self._question.joined(self.state, features)
+        self.members += features.tolist()
+        if self._reach is not None:
+            self._reach.count_in(features)
+
+    @property
+    def room(self) -> int:
+        """How many members more it may have."""
+        return self._question.n_features if self._reach is None else self._reach.room
+
+    @property
+    def foresight(self) -> int:
+        """How many merges may be foreseen."""
+        return min(self.room, self._foresight)
+
+    @property
+    def restarts(self) -> int:
+        """The same where each merge costs a row of answers."""
+        return min(self.room, self._restarts)
+
+    def alike(self, features: IntArray) -> IntArray:
+        """The features that may ever join, whoever is in."""
+        is_varied = self._limits.constant is None
+        return features if is_varied else self._limits.alike(self.seed, features)
+
+    def reachable(self, candidates: IntArray) -> IntArray:
+        """The candidates who may be asked at all."""
+        return candidates if self._reach is None else self._reach.among(candidates)
+
+    def judge(self, candidates: IntArray) -> Verdict:
+        """The verdict on each candidate."""
+        return self._question.judge(self.state, candidates)
+
+    def judge_along(self, links: IntArray, candidates: IntArray) -> Verdict:
+        """The verdicts on each candidate after each link has joined in turn."""
+        return self._question.judge_along(self.state, links, candidates)
+
+    def judge_in_turn(self, links: IntArray, candidates: IntArray) -> Verdict:
+        """The verdict on each candidate once the links before it have joined."""
+        return self._question.judge_in_turn(self.state, links, candidates)
 
 
 class _Growth:
@@ -166,3 +234,9 @@ class _Growth:
         joined = links[:true_rows] if last == nobody else np.append(links[:true_rows], queue[last])
         self.group.join(joined)
         self._go_on(joined, end if last == nobody else 0)
+
+
+def outcome(groups: Iterable[ArrayLike], decisions: list[Decision]) -> tuple[Partition, Trace]:
+    """Partition into these groups, and the trace of these decisions."""
+    partition = Partition.of(groups)
+    return partition, trace_of(decisions, partition)

@@ -1,16 +1,15 @@
-"""What a search asks, whom it may ask, and what comes out."""
+"""What a search asks, and whom it may ask."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
-from coterie._core.values import BoolArray, Decision, IntArray, Partition, Trace, Verdict, trace_of
+from coterie._core.values import BoolArray, IntArray, Partition, Trace, Verdict
 
 State = TypeVar("State")
 
@@ -73,6 +72,9 @@ class Limits:
         How many members each feature counts for.
     constant : ndarray of shape (n_features,) or None
         Which features do not vary; they share no group with those that do.
+    copies : ndarray of shape (n_features,) or None
+        The same number for features that are copies of each other, numbered from 1: a search that
+        must not depend on their order lets all of them into a group, or none.
     """
 
     neighbours: sparse.csr_array | None = None
@@ -80,17 +82,28 @@ class Limits:
     kinds: IntArray | None = None
     sizes: IntArray | None = None
     constant: BoolArray | None = None
+    copies: IntArray | None = None
 
     def reordered(self, order: IntArray) -> Limits:
         """The same limits for features numbered in another order."""
-        graph, kinds, sizes = self.neighbours, self.kinds, self.sizes
+        graph = self.neighbours
+
+        def taken(values: Any) -> Any:
+            return None if values is None else values[order]
+
         return Limits(
             None if graph is None else graph[order][:, order],
             self.max_group_size,
-            None if kinds is None else kinds[order],
-            None if sizes is None else sizes[order],
-            None if self.constant is None else self.constant[order],
+            taken(self.kinds),
+            taken(self.sizes),
+            taken(self.constant),
+            taken(self.copies),
         )
+
+    @property
+    def have_copies(self) -> bool:
+        """Whether some features are copies of others."""
+        return self.copies is not None and len(np.unique(self.copies)) < len(self.copies)
 
     def alike(self, seed: int, features: IntArray) -> IntArray:
         """The features that vary, if the seed does; else those that do not either."""
@@ -128,6 +141,27 @@ class Limits:
 
 
 NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Search:
+    """An order in which questions are asked.
+
+    Parameters
+    ----------
+    name : str
+    run : callable
+        Takes a :class:`Question` and :class:`Limits`, and gives a partition and its trace.
+    ignores_order : bool, default=False
+        Whether the outcome must not depend on the order of the columns. They are then put into an
+        order of their own, and copies among them are known to the limits.
+    """
+
+    name: str
+    run: Callable[[Question[Any], Limits], tuple[Partition, Trace]]
+    ignores_order: bool = False
+
+
 # The kind of those that go with nobody.
 ALONE = -1
 
@@ -135,16 +169,16 @@ ALONE = -1
 class Reach:
     """Whom a group may ask, given who is in."""
 
-    def __init__(self, limits: Limits, n_features: int) -> None:
+    def __init__(self, limits: Limits, n_features: int, seed: int) -> None:
         self._limits = limits
         self._n_features = n_features
         self._touched = np.zeros(n_features if limits.neighbours is not None else 0, dtype=bool)
         self._kind = self._size = 0
-        self._member = -1
+        self._seed = seed
+        self.count_in(np.array([seed]))
 
     def count_in(self, features: IntArray) -> None:
         """Let some features be in."""
-        self._member = int(features[0])
         self._size += self._limits.size(features)
         if self._limits.kinds is not None:
             kinds = self._limits.kinds[features]
@@ -164,7 +198,7 @@ class Reach:
         limits = self._limits
         if self.room <= 0:
             return candidates[:0]
-        candidates = limits.alike(self._member, candidates)
+        candidates = limits.alike(self._seed, candidates)
         if limits.neighbours is not None:
             candidates = candidates[self._touched[candidates]]
         if limits.kinds is not None:
@@ -172,63 +206,3 @@ class Reach:
         if limits.sizes is not None:
             candidates = candidates[limits.sizes[candidates] <= self.room]
         return candidates
-
-
-class Group:
-    """A group while it grows: its members, its state, and whom it reaches."""
-
-    def __init__(self, question: Question[Any], limits: Limits, seed: int) -> None:
-        self._question, self._limits = question, limits
-        self._reach = Reach(limits, question.n_features)
-        self._reach.count_in(np.array([seed]))
-        self.seed = seed
-        self.members = [seed]
-        self.state = question.alone(seed)
-
-    def join(self, features: IntArray) -> None:
-        """Take in some features."""
-        self.state = self._question.joined(self.state, features)
-        self.members += features.tolist()
-        self._reach.count_in(features)
-
-    @property
-    def foresight(self) -> int:
-        """How many merges may be foreseen: one, if each changes who may be asked."""
-        return min(self.room, 1 if self._limits.change_as_groups_grow else self._question.foresight)
-
-    @property
-    def restarts(self) -> int:
-        """The same where each merge costs a row of answers."""
-        return min(self.foresight, self._question.restarts)
-
-    @property
-    def breadth(self) -> int:
-        """How many candidates are not worth asking about in parts."""
-        return self._question.breadth
-
-    @property
-    def room(self) -> int:
-        """How many members more it may have."""
-        return self._reach.room
-
-    def reachable(self, candidates: IntArray) -> IntArray:
-        """The candidates who may be asked at all."""
-        return self._reach.among(candidates)
-
-    def judge(self, candidates: IntArray) -> Verdict:
-        """The verdict on each candidate."""
-        return self._question.judge(self.state, candidates)
-
-    def judge_along(self, links: IntArray, candidates: IntArray) -> Verdict:
-        """The verdicts on each candidate after each link has joined in turn."""
-        return self._question.judge_along(self.state, links, candidates)
-
-    def judge_in_turn(self, links: IntArray, candidates: IntArray) -> Verdict:
-        """The verdict on each candidate once the links before it have joined."""
-        return self._question.judge_in_turn(self.state, links, candidates)
-
-
-def outcome(groups: Iterable[ArrayLike], decisions: list[Decision]) -> tuple[Partition, Trace]:
-    """Partition into these groups, and the trace of these decisions."""
-    partition = Partition.of(groups)
-    return partition, trace_of(decisions, partition)

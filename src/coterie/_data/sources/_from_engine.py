@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coterie._core.gathering import half_the_memory
+from coterie._core.evidence import half_of_memory
 from coterie._data.engines import Counting, Engine
 from coterie._data.moments import Moments
 
@@ -32,6 +32,6 @@ def moments_from_engine(
         raise ValueError(f"{name} cannot be used with Dask or Spark: {why}.")
     if (target is None) == (y is None):
         raise ValueError("Pass either target, the name of a column, or y.")
-    allowed = half_the_memory() if memory is None else memory
+    allowed = half_of_memory() if memory is None else memory
     counting = Counting(y if target is None else target, weights, folds, columns, memory=allowed)
     return engine.moments(source, counting)

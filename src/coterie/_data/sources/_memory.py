@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coterie._core.evidence import ROWS
-from coterie._core.gathering import half_the_memory
+from coterie._core.evidence import ROWS, half_of_memory
 from coterie._data.moments import format_bytes
 from coterie._data.sources._chunks import ChunkedSource, ReadCost
 
@@ -43,7 +42,7 @@ class MemoryBudget:
             self.source.read_cost,
             self.source.chunk_rows is not None,
         )
-        allowed = half_the_memory() if self.allowed is None else self.allowed
+        allowed = half_of_memory() if self.allowed is None else self.allowed
         if needed.total > allowed:
             raise ValueError(needed.message(allowed))
         return needed.total

@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from coterie._core.values import FloatArray, is_sparse
-from coterie.estimators._targets import is_text
+from coterie._data.training import is_text
 
 
 def plain_model(estimator: Any, X: Any, y: Any) -> Any:
@@ -35,12 +35,13 @@ def plain_model(estimator: Any, X: Any, y: Any) -> Any:
         "gamma": GammaRegressor(**ridge),
         "inverse_gaussian": TweedieRegressor(power=3, link="log", **ridge),
     }
-    family = getattr(estimator, "family", "gaussian")
+    inside = getattr(estimator, "estimator", None) or estimator
+    family = getattr(inside, "family", "gaussian")
     if is_text(y):
         family = "bernoulli"
     word = family if isinstance(family, str) else family.name.partition("(")[0]
     model = models.get("poisson" if word == "negative_binomial" else word)
-    fill = [SimpleImputer()] if estimator.missing == "pairwise" else []
+    fill = [SimpleImputer()] if getattr(inside, "missing", "error") == "pairwise" else []
     if model is None:
         return make_pipeline(*fill, LinearRegression()) if fill else LinearRegression()
     if np.ndim(y) > 1:

@@ -12,27 +12,23 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.parallel import delayed
 
+from coterie._core.fit import Problem
 from coterie._core.threads import few_threads
-from coterie._core.values import FloatArray, IntArray, Partition, trace_of
+from coterie._core.values import FloatArray, IntArray, Partition
 from coterie._data.fields import rows_first
+from coterie._data.parameters import checked_number
 from coterie._data.progress import Tell, followed, in_parallel
+from coterie._data.training import (
+    Given,
+    check_rows_at_hand,
+    checked_cv,
+    look_like_classes,
+)
 from coterie._model_selection.tuning._models import fitted_model, plain_model
-from coterie.estimators import GenLinCFA, NonLinCFA
-from coterie.estimators._base import NOTHING, Reducer
-from coterie.estimators._checks import checked_number
-from coterie.estimators._elsewhere import check_rows_here
-from coterie.estimators._prepared import Prepared
-from coterie.estimators._rows import Given
-from coterie.estimators._splits import checked_cv
-from coterie.estimators._targets import look_like_classes
+from coterie.estimators import NonLinCFA, Reducer, pricing_of, problem_of, store
 
-# Where to look for tolerances: shares of R2, and ratios of a bound.
-RANGES: dict[type[Reducer], tuple[float, float]] = {
-    NonLinCFA: (1e-6, 1.0),
-    GenLinCFA: (1e-3, 1e3),
-}
 # Neighbours that differ by less than this share need no tolerance between them.
-FINEST = 0.01
+MIN_LOG_STEP = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,22 +103,21 @@ class Training(NamedTuple):
     X: Any
     y: Any
     given: Given
-    prepared: Prepared
+    problem: Problem
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any, given: Given = NOTHING) -> Training:
+    def of(cls, estimator: Any, X: Any, y: Any, given: Given) -> Training:
         """Gather the evidence for copies of a reducer and of the model behind it."""
         # Any number will do: it tells the reducer that it will get numbers.
         reducer = clone(estimator).set_params(tolerance=0.0)
         X, y, given = counting(X, y, given)
-        has_folds = getattr(reducer, "cv", None) is not None
-        prepared = reducer._prepare(X, y, given if has_folds else given._replace(groups=None))
-        return cls(reducer, plain_model(reducer, X, y), X, y, given, prepared)
+        known = given if pricing_of(reducer).cv is not None else given._replace(groups=None)
+        problem = problem_of(reducer, X, y, known)
+        return cls(reducer, plain_model(reducer, X, y), X, y, given, problem)
 
     def grouped(self, tolerance: float) -> Partition:
         """The partition at a tolerance."""
-        criterion = self.reducer._judging(self.prepared, float(tolerance))
-        return self.prepared.groupable.by(criterion)[0]
+        return self.problem.at(float(tolerance))
 
     def scores(
         self, partitions: Iterable[Partition], scorer: Any, X: Any, y: Any, weights: Any = None
@@ -132,7 +127,7 @@ class Training(NamedTuple):
         known: dict[bytes, float] = {}
         scores = []
         # Models that are small take longer on several threads.
-        with few_threads(self.prepared.seen.is_light):
+        with few_threads(self.problem.data.is_light):
             for partition in partitions:
                 key = partition.labels.tobytes() + np.asarray(partition.signs, float).tobytes()
                 if key not in known:
@@ -143,7 +138,7 @@ class Training(NamedTuple):
     def _score(self, partition: Partition, scorer: Any, X: Any, y: Any, weights: Any) -> float:
         from sklearn.pipeline import make_pipeline
 
-        self.reducer._keep(self.prepared, partition, trace_of([], partition))
+        store(self.reducer, self.problem.fit_of(partition))
         Z = self.reducer.transform(self.X)
         model = fitted_model(self.model, Z, self.y, self.given.sample_weight)
         fitted = make_pipeline(self.reducer, model)
@@ -246,7 +241,7 @@ def tolerance_path(
     >>> bool((path.labels[path.simplest] == labels).all())
     True
     """
-    check_rows_here(X, "tolerance_path scores models on rows")
+    check_rows_at_hand(X, "tolerance_path scores models on rows")
     reducer = _checked_estimator(estimator)
     scorer = _checked_scorer(reducer, scoring, X, y)
     chosen, count = _checked_tolerances(tolerances), _checked_count(n_tolerances)
@@ -300,8 +295,7 @@ def _fold_scores(
 
 def _found(training: Training, count: int) -> list[tuple[float, Partition]]:
     """Tolerances that show how the number of groups changes, and what each leads to."""
-    is_share = getattr(training.reducer, "bound", "fitted") == "fitted"
-    low, high = RANGES[NonLinCFA if is_share else GenLinCFA]
+    low, high = training.problem.pricing.tolerance_range
     known = [(t, training.grouped(t)) for t in (low, high)]
     while len(known) < count:
         tolerances = np.array([t for t, _ in known])
@@ -314,7 +308,7 @@ def _found(training: Training, count: int) -> list[tuple[float, Partition]]:
 def _steepest(tolerances: FloatArray, n_groups: IntArray) -> int:
     """Index of the tolerance after which one more would tell the most."""
     distance = np.diff(np.log(tolerances))
-    change = np.abs(np.diff(n_groups)) * distance * (distance > FINEST)
+    change = np.abs(np.diff(n_groups)) * distance * (distance > MIN_LOG_STEP)
     return int(np.argmax(change if change.any() else distance))
 
 
@@ -339,9 +333,9 @@ def _checked_estimator(estimator: Any) -> Any:
         raise TypeError(
             f"estimator must be an instance, got a class: write {estimator.__name__}()."
         )
-    if not isinstance(estimator, NonLinCFA | GenLinCFA):
+    if not isinstance(estimator, Reducer) or not hasattr(estimator, "tolerance"):
         raise TypeError(
-            "estimator must be a reducer with a tolerance, that is a NonLinCFA or a GenLinCFA, "
+            "estimator must be a reducer with a tolerance, such as NonLinCFA() or GenLinCFA(), "
             f"got {estimator!r}."
         )
     if estimator.n_groups is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from coterie._core.values import FloatArray, Trace
+from coterie._data.training import checked_weights
 from coterie._model_selection.resampling import Stability
 from coterie._model_selection.tuning import (
     TolerancePath,
@@ -17,7 +18,7 @@ from coterie._model_selection.tuning import (
     outputs_of,
     plain_model,
 )
-from coterie.estimators._rows import checked_weights
+from coterie.estimators import input_names_of, inputs_of
 from coterie.report.inspection._checks import check_fitted_reducer, checked_coordinates
 from coterie.report.inspection._correlations import correlation_summary, likeness, weakest
 from coterie.report.inspection._positions import build_map, build_spectrum
@@ -123,7 +124,6 @@ def summarise(
 
 def _fit_summary(reducer: Any, title: str) -> Summary:
     """The part of the summary that needs only the reducer."""
-    n_inputs = len(reducer.labels_)
     names = reducer.get_feature_names_out()
     defaults = type(reducer)().get_params(deep=False)
     given = reducer.get_params(deep=False)
@@ -132,7 +132,7 @@ def _fit_summary(reducer: Any, title: str) -> Summary:
         title=title,
         method=type(reducer).__name__,
         parameters={name: _format_parameter(one) for name, one in changed.items()},
-        aggregation=reducer._aggregation.name,
+        aggregation=reducer.fit_.aggregation.name,
         task="",
         targets=["target"],
         outputs=[],
@@ -140,7 +140,7 @@ def _fit_summary(reducer: Any, title: str) -> Summary:
         n_test_rows=None,
         tolerance=_numeric_tolerance(reducer),
         penalty=_float_or_none(getattr(reducer, "penalty_", None)),
-        features=[str(name) for name in reducer._input_names(n_inputs)],
+        features=[str(name) for name in input_names_of(reducer)],
         labels=reducer.labels_.tolist(),
         signs=[int(sign) for sign in reducer.signs_],
         groups=_group_summaries(reducer.groups_, names, reducer.trace_),
@@ -176,7 +176,7 @@ def _float_or_none(value: Any) -> float | None:
 
 def _numeric_tolerance(reducer: Any) -> float | None:
     """The tolerance of the fit, or None if it is not a number."""
-    given = getattr(reducer, "tolerance_", reducer.tolerance)
+    given = getattr(reducer, "tolerance_", getattr(reducer, "tolerance", None))
     return None if isinstance(given, str) else _float_or_none(given)
 
 
@@ -239,8 +239,8 @@ def _add_stability(summary: Summary, stability: Stability) -> Summary:
 
 def _columns_and_aggregates(reducer: Any, X: Any) -> tuple[Any, FloatArray]:
     """The input columns and the aggregates of these rows."""
-    columns = reducer._seen(X)
-    aggregates = reducer._aggregated(columns)
+    columns = inputs_of(reducer, X)
+    aggregates = reducer.fit_.transform(columns)
     return columns, aggregates.toarray() if hasattr(aggregates, "toarray") else aggregates
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._core.values import FloatArray
-from coterie.estimators._base import Reducer
+from coterie._model_selection.tuning import REDUCERS
 
 
 def check_reducer(reducer: Any, name: str = "reducer") -> None:
@@ -16,7 +16,7 @@ def check_reducer(reducer: Any, name: str = "reducer") -> None:
     if isinstance(reducer, type):
         kind = reducer.__name__
         raise TypeError(f"{name} must be an instance, got the class {kind}: pass {kind}().")
-    if not isinstance(reducer, Reducer):
+    if not isinstance(reducer, REDUCERS):
         hint = (
             " Pass the step of the pipeline that is the reducer."
             if hasattr(reducer, "steps")

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from coterie._core.values import FloatArray
 from coterie._model_selection.tuning import fitted_model, plain_model, stopped_early
+from coterie.estimators import inputs_of
 from coterie.report.studies._baselines import Transformers
 from coterie.report.studies._splits import Samples
 
@@ -50,7 +51,9 @@ def fit_copy(reducer: Any, train: Samples) -> Any:
 
 def score_reducer(fitted: Any, train: Samples, test: Samples) -> HeldOutScore:
     """Score of the linear model on the columns of a fitted reducer."""
-    train_columns, test_columns = fitted._transformed(train.X), fitted._transformed(test.X)
+    train_columns, test_columns = (
+        fitted.fit_.transform(inputs_of(fitted, X)) for X in (train.X, test.X)
+    )
     return _fit_and_score(fitted, train_columns, test_columns, train, test)
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from coterie._core.values import IntArray, is_sparse
-from coterie.estimators._elsewhere import check_rows_here
-from coterie.estimators._rows import checked_weights
+from coterie._data.training import check_rows_at_hand, checked_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +23,7 @@ class Samples:
     @classmethod
     def from_arrays(cls, X: Any, y: Any, weights: Any) -> Samples:
         """Validate what a user passed."""
-        check_rows_here(X, "Some rows are held out")
+        check_rows_at_hand(X, "Some rows are held out")
         X = X if hasattr(X, "shape") else np.asarray(X)
         if is_sparse(X) or len(X.shape) != 2:
             kind = "a sparse array" if is_sparse(X) else f"shape {X.shape}"

@@ -15,7 +15,7 @@ from coterie._core.values import IntArray
 from coterie._data.progress import Tell
 from coterie._model_selection.resampling import Stability, stability
 from coterie._model_selection.tuning import TolerancePath, metric_of, plain_model, tolerance_path
-from coterie.estimators import GenLinCFA, NonLinCFA
+from coterie.estimators import GenLinCFA, NonLinCFA, pricing_of
 from coterie.report.inspection import ALL_COLUMNS, Score, Summary, summarise
 from coterie.report.studies._baselines import PCA
 from coterie.report.studies._compare import COTERIE
@@ -270,8 +270,6 @@ def _path_folds(
 
 def _min_training_rows(reducer: Any) -> int:
     """Number of rows that a reducer with a numeric tolerance needs."""
-    if not isinstance(reducer, NonLinCFA):
-        return 1
-    cv = clone(reducer).set_params(tolerance=0.0)._cv()
+    cv = pricing_of(clone(reducer).set_params(tolerance=0.0)).cv
     # R2 needs two rows in one of the inner folds.
     return int(cv) + 1 if isinstance(cv, Integral) else 1

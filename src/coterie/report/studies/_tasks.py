@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._data.parameters import checked_word
+from coterie._data.training import look_like_classes
 from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
-from coterie.estimators._checks import checked_word
-from coterie.estimators._targets import look_like_classes
 from coterie.report.inspection import check_reducer
 
 TaskName = Literal["regression", "classes", "counts"]

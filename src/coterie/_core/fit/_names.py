@@ -9,12 +9,11 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
 
 from coterie._core.values import IntArray
 
 # Names longer than this are shortened: runs of a series first, then the rest by number.
-READABLE = 60
+MAX_NAME_LENGTH = 60
 
 
 def aggregate_name(word: str, members: IntArray, names: Sequence[str]) -> str:
@@ -32,7 +31,7 @@ def aggregate_name(word: str, members: IntArray, names: Sequence[str]) -> str:
     'mean(nm_850, nm_854, nm_858, nm_862, nm_866, nm_870, nm_874, ... 43 more)'
     """
     spelled = [names[m] for m in members]
-    if len(", ".join(spelled)) > READABLE:
+    if len(", ".join(spelled)) > MAX_NAME_LENGTH:
         spelled = _shortened(members, names)
     return f"{word}({', '.join(spelled)})"
 
@@ -42,7 +41,7 @@ def _shortened(members: IntArray, names: Sequence[str]) -> list[str]:
     runs = list(_runs(members.tolist(), names))
     parts = [_spelled([_abridged(names[member]) for member in run]) for run in runs]
     shown = len(parts)
-    while shown > 1 and len(", ".join(parts[:shown])) > READABLE:
+    while shown > 1 and len(", ".join(parts[:shown])) > MAX_NAME_LENGTH:
         shown -= 1
     more = sum(map(len, runs[shown:]))
     return [*parts[:shown], f"... {more} more"] if more else parts
@@ -54,8 +53,8 @@ def _spelled(run: Sequence[str]) -> str:
 
 def _abridged(name: str) -> str:
     """A name without its middle, if it is long."""
-    half = READABLE // 3
-    return name if len(name) <= READABLE else f"{name[:half]}...{name[-half:]}"
+    half = MAX_NAME_LENGTH // 3
+    return name if len(name) <= MAX_NAME_LENGTH else f"{name[:half]}...{name[-half:]}"
 
 
 def _runs(members: Sequence[int], names: Sequence[str]) -> Iterable[list[int]]:
@@ -82,12 +81,6 @@ def _step(name: str, following: str) -> tuple[int, Decimal] | None:
     numbers = zip(re.findall(number, name), re.findall(number, following), strict=True)
     steps = [(place, Decimal(b) - Decimal(a)) for place, (a, b) in enumerate(numbers) if a != b]
     return steps[0] if len(steps) == 1 and steps[0][1] > 0 else None
-
-
-def output_is_set(estimator: Any) -> bool:
-    """Whether transform is to give frames of a certain kind, by ``set_output`` or globally."""
-    own = getattr(estimator, "_sklearn_output_config", {}).get("transform")
-    return (own or get_config()["transform_output"]) != "default"
 
 
 def checked_names(given: Any, seen: Any, n_features: int) -> list[str]:

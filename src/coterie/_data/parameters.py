@@ -1,10 +1,10 @@
-"""What is checked at the door: what was expected, what came, what to do."""
+"""Parameters, checked: what was expected, what came, what to do."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
@@ -13,16 +13,119 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
-from coterie._core.aggregations import AGGREGATIONS, Aggregation, Custom, LinearSum
+from coterie._core.aggregations import (
+    AGGREGATIONS,
+    Aggregation,
+    Custom,
+    LinearSum,
+    over_available,
+)
 from coterie._core.criteria import PENALTIES
-from coterie._core.gathering import Means, half_the_memory
-from coterie._core.must_link import Units
-from coterie._core.search import ALONE, Limits
+from coterie._core.evidence import ComputeOptions
+from coterie._core.fit import FitSpec, Pricing, TrainingData
+from coterie._core.must_link import MustLink
+from coterie._core.search import ALONE, SEARCHES, Limits, Search
 from coterie._core.values import FloatArray, IntArray
 from coterie._data.validation import counted
-from coterie.estimators._prepared import Prepared
-from coterie.estimators._seen import Seen
 from coterie.families import FAMILIES, NUMBERED_FAMILIES, Family
+
+
+def fit_spec(parameters: Mapping[str, Any], pricing: Pricing) -> FitSpec:
+    """What the parameters of a reducer ask for; those that it lacks are at their default."""
+    aggregation = checked_aggregation(parameters["aggregation"])
+    _check_inputs(parameters["inputs"])
+    scale = checked_flag("scale", parameters["scale"])
+    tolerance = _checked_tolerance(parameters["tolerance"]) if "tolerance" in parameters else None
+    n_groups = parameters.get("n_groups")
+    signs = _checked_signs(parameters.get("signs", False), aggregation, pricing)
+    covariance, max_bytes = parameters.get("covariance", "auto"), parameters.get("max_bytes")
+    return FitSpec(
+        tolerance=tolerance,
+        n_groups=None if n_groups is None else _checked_size(n_groups, tolerance),
+        aggregation=aggregation,
+        search=checked_search(parameters["search"]),
+        inputs=parameters["inputs"],
+        scale=scale,
+        signs=signs,
+        missing=_checked_missing(
+            parameters["missing"], aggregation, signs, parameters["initial_groups"]
+        ),
+        connectivity=parameters["connectivity"],
+        max_group_size=parameters["max_group_size"],
+        initial_groups=parameters["initial_groups"],
+        keep=parameters["keep"],
+        separate=parameters["separate"],
+        target_weights=parameters.get("target_weights"),
+        compute=_checked_compute(covariance, max_bytes),
+    )
+
+
+def checked_flag(parameter: str, flag: object) -> bool:
+    """True or False."""
+    if not isinstance(flag, bool | np.bool_):
+        raise TypeError(f"{parameter} must be True or False, got {flag!r}.")
+    return bool(flag)
+
+
+def _checked_tolerance(tolerance: object) -> str | float:
+    if isinstance(tolerance, str):
+        return checked_word("tolerance", tolerance, PENALTIES, also=" or a number")
+    return checked_number("tolerance", tolerance)
+
+
+def checked_search(search: object) -> Search:
+    """The search that a word names, or that a function is."""
+    if isinstance(search, Search):
+        return search
+    if callable(search) and not isinstance(search, type):
+        return Search(getattr(search, "__name__", "search"), search)
+    return SEARCHES[checked_word("search", search, SEARCHES, also=" or a search")]
+
+
+def _check_inputs(inputs: object) -> None:
+    """Raise where inputs are neither None, a function nor a transformer."""
+    if isinstance(inputs, type):
+        name = inputs.__name__
+        raise TypeError(f"inputs must be an instance, got the class {name}: write {name}().")
+    is_transformer = hasattr(inputs, "fit") and hasattr(inputs, "transform")
+    if inputs is not None and not is_transformer and not callable(inputs):
+        raise TypeError(
+            "inputs must be None, a function of the columns or a scikit-learn transformer, "
+            f"got {inputs!r}."
+        )
+
+
+def _checked_missing(
+    missing: object, aggregation: Aggregation, signs: bool, initial_groups: object
+) -> bool:
+    """Whether missing values are left in, and nothing else stands against it."""
+    if checked_word("missing", missing, ["error", "pairwise"]) == "error":
+        return False
+    if over_available(aggregation) is None:
+        raise ValueError(
+            f"missing='pairwise' has no aggregation='{aggregation.name}' of the members that have "
+            "a value: use 'mean', 'sum', 'sum_of_squares', 'norm', 'max', 'min' or 'median'."
+        )
+    if signs or initial_groups is not None:
+        name = "signs" if signs else "initial_groups"
+        raise ValueError(f"missing='pairwise' goes without {name}: fill the missing values first.")
+    return True
+
+
+def checked_constraints(
+    spec: FitSpec, n_inputs: int, names: Callable[[], Sequence[str]]
+) -> tuple[Limits, MustLink | None]:
+    """What the user knows beforehand: groups to begin with, and who goes with whom."""
+    size = None
+    if spec.max_group_size is not None:
+        size = checked_count("max_group_size", spec.max_group_size, least=1)
+    limits = Limits(_checked_graph(spec.connectivity, n_inputs), size)
+    if spec.initial_groups is None and spec.keep is None and spec.separate is None:
+        return limits, None
+    named = names()
+    must_link = checked_must_link(spec.initial_groups, named, spec.aggregation)
+    kinds = _checked_kinds(spec.keep, spec.separate, named, must_link)
+    return replace(limits, kinds=kinds), must_link
 
 
 def checked_word(parameter: str, word: object, words: Iterable[str], also: str = "") -> str:
@@ -52,33 +155,12 @@ def checked_number(parameter: str, number: object, *, positive: bool = False) ->
     return number
 
 
-def check_rows_counted(seen: Seen) -> None:
+def check_weights_count(data: TrainingData) -> None:
     """Raise where weights sum to next to nothing: they count rows."""
-    if seen.is_weighted and seen.n < 4:
+    if data.is_weighted and data.n < 4:
         raise ValueError(
-            f"sample_weight sums to {seen.n:g}. Weights count rows: scale them accordingly."
+            f"sample_weight sums to {data.n:g}. Weights count rows: scale them accordingly."
         )
-
-
-def checked_penalty(word: str, prepared: Prepared) -> float:
-    """How many times what noise alone gives up a merge may give up, as a word asks.
-
-    Each target may object to a merge, so that columns count once for each.
-    """
-    penalty = PENALTIES[checked_word("tolerance", word, PENALTIES, also=" or a number")]
-    seen = prepared.seen
-    if seen.n < 4:
-        came = (
-            f"weights that sum to {seen.n:g}. Weights count rows: scale them accordingly."
-            if seen.is_weighted
-            else f"{seen.n:g} samples. Give a number instead."
-        )
-        raise ValueError(
-            f"tolerance={word!r} estimates noise with n_samples - 3 degrees of freedom and got "
-            f"{came}"
-        )
-    n_effective = prepared.effective_number() if word == "auto" else math.nan
-    return penalty(seen.n, seen.n_targets * prepared.n_varying, seen.n_targets * n_effective)
 
 
 def checked_importance(target_weights: object, n_targets: int) -> FloatArray:
@@ -141,15 +223,7 @@ def checked_aggregation(aggregation: object) -> Aggregation:
     return AGGREGATIONS[word]
 
 
-def checked_limits(connectivity: Any, max_group_size: object, n_features: int) -> Limits:
-    """Who may be asked at all."""
-    size = None
-    if max_group_size is not None:
-        size = checked_count("max_group_size", max_group_size, least=1)
-    return Limits(_checked_graph(connectivity, n_features), size)
-
-
-def checked_size(n_groups: object, tolerance: object) -> int:
+def _checked_size(n_groups: object, tolerance: object) -> int:
     """A number of groups, asked for without a tolerance."""
     size = checked_count("n_groups", n_groups, least=1)
     if not isinstance(tolerance, str) or tolerance != "auto":
@@ -171,15 +245,14 @@ def checked_count(parameter: str, number: object, *, least: int, most: int | Non
     return int(number)
 
 
-def checked_signs(signs: object, aggregation: Aggregation, *, by_row: bool) -> bool:
+def _checked_signs(signs: object, aggregation: Aggregation, pricing: Pricing) -> bool:
     """Whether features may join with a minus, which only sums can tell from a plus."""
-    if not isinstance(signs, bool | np.bool_):
-        raise TypeError(f"signs must be True or False, got {signs!r}.")
+    signs = checked_flag("signs", signs)
     if signs and not isinstance(aggregation, LinearSum):
         raise ValueError(f"signs=True needs aggregation='mean' or 'sum', got '{aggregation.name}'.")
-    if signs and by_row:
+    if signs and pricing.row_reason:
         raise ValueError("signs=True goes without bound='fitted': use another bound.")
-    return bool(signs)
+    return signs
 
 
 def _checked_columns(parameter: str, given: object, place_of: dict[str, int]) -> IntArray:
@@ -221,18 +294,22 @@ def _checked_sets(parameter: str, given: object, names: Sequence[str]) -> list[I
     return sets
 
 
-def checked_units(groups: object, names: Sequence[str], aggregation: Aggregation) -> Units | None:
+def checked_must_link(
+    groups: object, names: Sequence[str], aggregation: Aggregation
+) -> MustLink | None:
     """The groups to begin with."""
     if groups is None:
         return None
     if not isinstance(aggregation, LinearSum):
-        raise ValueError(f"groups needs aggregation='mean' or 'sum', got '{aggregation.name}'.")
-    sets = _checked_sets("groups", groups, names)
-    return Units.of([places for places in sets if len(places)], len(names))
+        raise ValueError(
+            f"initial_groups needs aggregation='mean' or 'sum', got '{aggregation.name}'."
+        )
+    sets = _checked_sets("initial_groups", groups, names)
+    return MustLink.of([places for places in sets if len(places)], len(names))
 
 
-def checked_kinds(
-    keep: object, separate: object, names: Sequence[str], units: Units | None
+def _checked_kinds(
+    keep: object, separate: object, names: Sequence[str], must_link: MustLink | None
 ) -> IntArray | None:
     """Who goes with whom: the kind of each column, as limits have it."""
     if keep is None and separate is None:
@@ -243,16 +320,16 @@ def checked_kinds(
             kinds[places] = number
     if keep is not None:
         kinds[_checked_columns("keep", keep, _places(names))] = ALONE
-    for unit in units.members if units else ():
+    for unit in must_link.members if must_link else ():
         kept = kinds[unit] == ALONE
         if len(unit) > 1 and kept.any():
             raise ValueError(
-                f"keep and groups both have {counted('column', _named(unit[kept], names))}."
+                f"keep and initial_groups both have {counted('column', _named(unit[kept], names))}."
             )
         if len({*kinds[unit].tolist()} - {0}) > 1:
             raise ValueError(
-                f"groups puts {counted('column', _named(unit, names))} together, which separate "
-                "keeps apart."
+                f"initial_groups puts {counted('column', _named(unit, names))} together, which "
+                "separate keeps apart."
             )
     return kinds
 
@@ -261,12 +338,12 @@ def _named(places: IntArray, names: Sequence[str]) -> list[str]:
     return [names[place] for place in places]
 
 
-def checked_means(engine: object, memory: object) -> Means:
-    """How evidence may be gathered."""
-    word = checked_word("engine", engine, ["auto", "gram", "columns"])
-    if memory is None:
-        return Means(word, half_the_memory())
-    return Means(word, checked_number("memory", memory))
+def _checked_compute(covariance: object, max_bytes: object) -> ComputeOptions:
+    """How evidence may be computed."""
+    word = checked_word("covariance", covariance, ["auto", "gram", "columns"])
+    return ComputeOptions(
+        word, None if max_bytes is None else checked_number("max_bytes", max_bytes)
+    )
 
 
 def _checked_graph(connectivity: Any, n_features: int) -> sparse.csr_array | None:
@@ -297,9 +374,9 @@ def check_shape(X: Any) -> None:
             )
 
 
-def check_on_device(reason: str | None, engine: object) -> None:
+def check_on_device(reason: str | None, covariance: str | None) -> None:
     """Raise where columns on a device would have to come to the host, with the reason."""
     if reason is not None:
-        raise ValueError(f"{reason}, and X lies on a device: pass X as an array of numpy.")
-    if engine == "columns":
-        raise ValueError("engine='columns' is for columns in memory: pass X as an array of numpy.")
+        raise ValueError(f"{reason}, and X lies on a device: pass X as a NumPy array.")
+    if covariance == "columns":
+        raise ValueError("covariance='columns' is for columns in memory: pass X as a NumPy array.")

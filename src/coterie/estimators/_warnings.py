@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from coterie._core.values import FitWarning, FloatArray, IntArray, Partition
+from coterie._core.fit import Fit, n_varying_groups
+from coterie._core.values import FitWarning, FloatArray, IntArray
+from coterie._data.training import look_like_classes
 from coterie._data.validation import counted
-from coterie.estimators._prepared import Prepared
-from coterie.estimators._targets import look_like_classes
 
 # A model with a coefficient for each of more groups than this share of the rows overfits.
-CROWDED = 1 / 3
+MAX_GROUPS_PER_ROW = 1 / 3
 # Spreads further apart than this are hardly those of one unit.
-APART = 1e3
+MAX_SPREAD_RATIO = 1e3
 
 
 def warn(message: str) -> None:
@@ -42,7 +42,7 @@ def warn_of_constants(constant: IntArray, names: Callable[[], Sequence[str]]) ->
 
 def warn_of_crowd(n_groups: int, n: float) -> None:
     """Say where there are more groups than a model can use."""
-    if n_groups > CROWDED * n:
+    if n_groups > MAX_GROUPS_PER_ROW * n:
         than = "rows" if n_groups > n else "a third of the rows"
         warn(
             f"There are {n_groups} groups for {n:g} rows, more than {than}: a plain model of them "
@@ -63,8 +63,9 @@ def warn_of_units(
     others = f" So do columns of {len(mixed) - 1} other groups." if len(mixed) > 1 else ""
     warn(
         f"Columns {named[least]!r} and {named[most]!r} share a group, and their spreads, "
-        f"{spread[least]:.3g} and {spread[most]:.3g}, differ by more than {APART:,.0f} times: the "
-        f"one drowns the other.{others} scale=True standardises columns first."
+        f"{spread[least]:.3g} and {spread[most]:.3g}, differ by more than "
+        f"{MAX_SPREAD_RATIO:,.0f} times: the one drowns the other.{others} scale=True "
+        "standardises columns first."
     )
 
 
@@ -75,7 +76,7 @@ def _far_apart(group: IntArray, spread: FloatArray) -> tuple[int, int] | None:
         return None
     least = varying[np.argmin(spread[varying])]
     most = varying[np.argmax(spread[varying])]
-    return (int(least), int(most)) if spread[most] > APART * spread[least] else None
+    return (int(least), int(most)) if spread[most] > MAX_SPREAD_RATIO * spread[least] else None
 
 
 def warn_of_classes(y: Any, name: str) -> None:
@@ -91,16 +92,12 @@ def warn_of_classes(y: Any, name: str) -> None:
     )
 
 
-def warn_of_fit(
-    prepared: Prepared,
-    partition: Partition,
-    names: Callable[[], Sequence[str]],
-    *,
-    is_sized: bool,
-) -> None:
-    """Say what there is to say about a partition; not that it has the size that was asked for."""
-    relevance = prepared.groupable.relevance
-    warn_of_constants(np.flatnonzero(np.isnan(relevance)), names)
-    warn_of_units(partition.groups, prepared.groupable.spread, names)
+def warn_of_fit(fit: Fit, names: Callable[[], Sequence[str]], *, is_sized: bool) -> None:
+    """Say what there is to say about groups; not that there are as many as were asked for."""
+    assert fit.constant is not None
+    assert fit.spread is not None
+    assert fit.n_samples is not None
+    warn_of_constants(np.flatnonzero(fit.constant), names)
+    warn_of_units(fit.groups, fit.spread, names)
     if not is_sized:
-        warn_of_crowd(prepared.n_varying_groups(partition), prepared.seen.n)
+        warn_of_crowd(n_varying_groups(fit.groups, fit.constant), fit.n_samples)

@@ -11,6 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from coterie._core.values import IntArray
+from coterie._data.training import is_transformer
+from coterie._persist.documents._functions import Naming, family_in, given_in, numpy_in
 from coterie._persist.files import (
     Entry,
     NotPlainError,
@@ -19,8 +21,6 @@ from coterie._persist.files import (
     plain_value,
     value_in,
 )
-from coterie.estimators._functions import Naming, family_in, given_in, numpy_in
-from coterie.estimators._inputs import is_transformer
 from coterie.families import Family
 
 # Words that transform looks at, so that no other may come out of a file.
@@ -57,7 +57,7 @@ def plain_parameters(parameters: Mapping[str, Any], naming: Naming) -> dict[str,
 def _plain(name: str, value: Any, naming: Naming) -> Any:
     if name in WORDS and value not in WORDS[name]:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, WORDS[name]))}.")
-    if is_transformer(value):
+    if is_transformer(value) and not is_reducer(value):
         check_no_transformer(value)
     try:
         return plain_value(value, partial(_other, naming))
@@ -84,11 +84,32 @@ def _other(naming: Naming, value: Any) -> Any:
         return _plain_graph(value)
     if type(value).__name__ in SPLITTERS and type(value) is _splitter_kind(type(value).__name__):
         return _plain_splitter(value)
+    if is_reducer(value):
+        return _plain_reducer(value, naming)
     if isinstance(value, Family) or (callable(value) and not isinstance(value, type)):
         return naming.plain(value)
     if hasattr(value, "to_numpy"):
         return plain_value(value.to_numpy())
     raise NotPlainError(type(value).__name__)
+
+
+def is_reducer(value: object) -> bool:
+    """Whether a parameter is a reducer of ours."""
+    return hasattr(value, "fit_moments") and type(value).__module__.startswith("coterie.")
+
+
+def _plain_reducer(reducer: Any, naming: Naming) -> dict[str, Any]:
+    return {
+        "is": "reducer",
+        "name": type(reducer).__name__,
+        "parameters": plain_parameters(reducer.get_params(deep=False), naming),
+    }
+
+
+def _reducer_in(entry: Entry, functions: Mapping[str, Any], reducers: Mapping[str, Any]) -> Any:
+    kind = reducers[entry["name"].word([*reducers])]
+    known = kind().get_params(deep=False)
+    return kind(**parameters_in(entry["parameters"], known, functions))
 
 
 def _plain_graph(graph: Any) -> dict[str, Any]:
@@ -169,9 +190,12 @@ def _splitter_in(entry: Entry) -> Any:
         raise given.wrong(f"parameters of {kind.__name__} ({error})") from None
 
 
-def kinds_in(functions: Mapping[str, Any]) -> dict[str, Callable[[Entry], Any]]:
+def kinds_in(
+    functions: Mapping[str, Any], reducers: Mapping[str, Any]
+) -> dict[str, Callable[[Entry], Any]]:
     """How to read what is neither JSON nor an array."""
     return {
+        "reducer": partial(_reducer_in, functions=functions, reducers=reducers),
         "graph": _graph_in,
         "splitter": _splitter_in,
         "family": family_in,
@@ -181,10 +205,16 @@ def kinds_in(functions: Mapping[str, Any]) -> dict[str, Callable[[Entry], Any]]:
 
 
 def parameters_in(
-    entry: Entry, known: Mapping[str, Any], functions: Mapping[str, Any]
+    entry: Entry,
+    known: Mapping[str, Any],
+    functions: Mapping[str, Any],
+    reducers: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Parameters that a reducer knows, from plain values."""
-    kinds = kinds_in(functions)
+    """Parameters that a reducer knows, from plain values.
+
+    One of them may be a reducer itself, by its name in `reducers`.
+    """
+    kinds = kinds_in(functions, reducers or {})
     for name in WORDS:
         if name in known and entry.get(name) is not None:
             entry[name].word(WORDS[name])

@@ -1,4 +1,4 @@
-"""Which evidence to gather, and by what means."""
+"""Builds the evidence about groups of columns: which kind, and how it is computed."""
 
 from __future__ import annotations
 
@@ -10,34 +10,25 @@ import numpy as np
 
 from coterie._core.aggregations import Additive, Aggregation, Custom, LinearSum, running_form
 from coterie._core.devices import OnDevice, check_room
-from coterie._core.evidence import (
-    LARGE,
-    SMALL,
-    ColumnSource,
-    DeviceEvidence,
-    DeviceSource,
-    Evidence,
-    GapEvidence,
-    GramSource,
-    ManyTargets,
-    RowEvidence,
-    RowSets,
-    RunningEvidence,
-    SparseSource,
-    Standardised,
-    SumEvidence,
-    gram_bytes,
-    gram_of_sparse,
-    standardised,
-    standardised_there,
-)
+from coterie._core.evidence._by_row import GapEvidence, RowEvidence
+from coterie._core.evidence._columns import LARGE, SMALL, Standardised, standardised
+from coterie._core.evidence._on_demand import ColumnSource
+from coterie._core.evidence._on_device import DeviceEvidence, DeviceSource, standardised_there
+from coterie._core.evidence._pairs import Evidence
+from coterie._core.evidence._rows import RowSets
+from coterie._core.evidence._running import RunningEvidence
+from coterie._core.evidence._sources import GramSource
+from coterie._core.evidence._sparse_gram import gram_of_sparse
+from coterie._core.evidence._sparse_source import SparseSource
+from coterie._core.evidence._sums import SumEvidence
+from coterie._core.evidence._targets import ManyTargets
 from coterie._core.values import FloatArray, is_sparse
 
 # Beyond so many columns, a matrix of all pairs takes longer than most searches ask for.
-WIDE = 8192
+MAX_COLUMNS_OF_GRAM = 8192
 
 
-def half_the_memory() -> int:
+def half_of_memory() -> int:
     """Half the memory of this machine in bytes, or 4 GiB where it cannot be told."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
@@ -46,42 +37,45 @@ def half_the_memory() -> int:
 
 
 @dataclass(frozen=True)
-class Means:
-    """How evidence may be gathered.
+class ComputeOptions:
+    """How evidence may be computed.
 
     Parameters
     ----------
-    engine : {"auto", "gram", "columns"}
+    covariance : {"auto", "gram", "columns"}
         One matrix of all scatters, or scatters from the columns when they are asked for.
-    memory : float
-        Bytes that the evidence may take beside the data.
+    max_bytes : float or None
+        Bytes that the evidence may take beside the data. None: half the memory of the machine.
     asks_all_pairs : bool, default=False
         Whether the search asks about every pair of features anyway.
     """
 
-    engine: str = "auto"
-    memory: float = 2**34
+    covariance: str = "auto"
+    max_bytes: float | None = None
     asks_all_pairs: bool = False
 
-    def for_all_pairs(self) -> Means:
-        """The same means, for a search that asks about every pair of features."""
+    def for_all_pairs(self) -> ComputeOptions:
+        """The same options, for a search that asks about every pair of features."""
         return replace(self, asks_all_pairs=True)
 
     def allow_gram(self, n_samples: int, n_columns: int, rows: RowSets) -> bool:
         """Whether to form the matrix: where it fits and is likely to be worth it."""
-        needed = gram_bytes(n_samples, n_columns, rows)
-        if self.engine == "gram" and needed > self.memory:
+        # The table, and a matrix for each batch of rows.
+        needed = 8 * n_columns * (n_samples + len(rows.batches) * n_columns)
+        max_bytes = half_of_memory() if self.max_bytes is None else self.max_bytes
+        if self.covariance == "gram" and needed > max_bytes:
             raise ValueError(
-                f"engine='gram' needs {needed:,} bytes for {n_columns - 1} columns, and memory "
-                f"allows {self.memory:,.0f}. Use engine='columns', or raise memory."
+                f"covariance='gram' needs {needed:,} bytes for {n_columns - 1} columns, and "
+                f"max_bytes allows {max_bytes:,.0f}. Use covariance='columns', or raise "
+                "max_bytes."
             )
-        is_worth_it = n_columns <= WIDE or self.asks_all_pairs
-        fits = needed <= self.memory
-        return self.engine == "gram" or (self.engine == "auto" and is_worth_it and fits)
+        is_worth_it = n_columns <= MAX_COLUMNS_OF_GRAM or self.asks_all_pairs
+        fits = needed <= max_bytes
+        return self.covariance == "gram" or (self.covariance == "auto" and is_worth_it and fits)
 
 
 @dataclass(frozen=True)
-class Asked:
+class EvidenceSpec:
     """What the questions will be about.
 
     Parameters
@@ -90,28 +84,28 @@ class Asked:
         Whether they need the columns themselves, and not only their moments.
     signs : bool, default=False
         Whether features may join a sum with a minus.
-    gaps : bool, default=False
-        Whether columns may have NaN where there is no value.
+    missing : bool, default=False
+        Whether columns have missing values (NaN).
     offset : ndarray of shape (n_samples,) or None
         A part of the linear predictor that is known.
     """
 
     by_row: bool = False
     signs: bool = False
-    gaps: bool = False
+    missing: bool = False
     offset: FloatArray | None = None
 
 
-MOMENTS = Asked()
+MOMENTS = EvidenceSpec()
 
 
-def gathered(
+def build_evidence(
     columns: Any,
     targets: FloatArray,
     aggregation: Aggregation,
     rows: RowSets,
-    means: Means,
-    asked: Asked = MOMENTS,
+    compute: ComputeOptions,
+    spec: EvidenceSpec = MOMENTS,
 ) -> Evidence[Any]:
     """Evidence about groups of these columns.
 
@@ -121,19 +115,19 @@ def gathered(
     targets : ndarray of shape (n_samples, n_targets)
     aggregation : Aggregation
     rows : RowSets
-    means : Means
-    asked : Asked
+    compute : ComputeOptions
+    spec : EvidenceSpec
     """
-    if asked.by_row or asked.gaps:
-        views = _row_by_row(columns, targets, aggregation, rows, asked)
+    if spec.by_row or spec.missing:
+        views = _row_by_row(columns, targets, aggregation, rows, spec)
     elif isinstance(aggregation, Additive):
-        views = _of_sums(columns, _standard(targets, rows), aggregation, rows, means, asked.signs)
+        views = _of_sums(columns, _standard(targets, rows), aggregation, rows, compute, spec.signs)
     else:
         views = _running(columns, _standard(targets, rows), aggregation, rows)
     return views[0] if len(views) == 1 else ManyTargets(views)
 
 
-def gathered_from_sums(
+def evidence_from_sums(
     source: GramSource, weights: FloatArray, *, signs: bool = False
 ) -> Evidence[Any]:
     """Evidence about groups of columns whose scatters are known.
@@ -164,7 +158,7 @@ def _of_sums(
     targets: list[Standardised],
     aggregation: Additive,
     rows: RowSets,
-    means: Means,
+    compute: ComputeOptions,
     signs: bool,
 ) -> list[SumEvidence]:
     if isinstance(columns, OnDevice):
@@ -172,7 +166,7 @@ def _of_sums(
     n_samples, n_features = columns.shape
     is_linear = isinstance(aggregation, LinearSum)
     n_columns = n_features * (1 if is_linear else 2) + len(targets)
-    if means.allow_gram(n_samples, n_columns, rows):
+    if compute.allow_gram(n_samples, n_columns, rows):
         gram, weights = _looked_up(columns, targets, aggregation, rows)
         sources: list[Any] = [gram.aimed_at(t) for t in range(len(targets))]
     elif is_sparse(columns):
@@ -242,12 +236,16 @@ def _running(
 
 
 def _row_by_row(
-    columns: FloatArray, targets: FloatArray, aggregation: Aggregation, rows: RowSets, asked: Asked
+    columns: FloatArray,
+    targets: FloatArray,
+    aggregation: Aggregation,
+    rows: RowSets,
+    spec: EvidenceSpec,
 ) -> list[Any]:
     columns = _within_reach(columns.astype(np.float64, copy=False))
-    running = running_form(aggregation, rows.weights, gaps=asked.gaps)
-    first = RowEvidence(running, columns, targets[:, 0], rows.weights, asked.offset)
-    if asked.by_row:
+    running = running_form(aggregation, rows.weights, missing=spec.missing)
+    first = RowEvidence(running, columns, targets[:, 0], rows.weights, spec.offset)
+    if spec.by_row:
         return [first, *(first.aimed_at(target) for target in targets.T[1:])]
     values = standardised(targets, weights=rows.weights).values
     return [GapEvidence(first.aimed_at(target), rows) for target in values.T]

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from coterie._core.aggregations import AGGREGATIONS, Aggregation, Custom, Linear
+from coterie._core.fit import (
+    Features,
+    Fit,
+    LinearAggregates,
+    PlainAggregates,
+    Scaling,
+)
 from coterie._core.values import TRACE_DTYPE, IntArray, Trace
-from coterie.estimators._aggregates import LinearAggregates, PlainAggregates
+from coterie._data.moments import Moments
 
 
 def plain_aggregation(aggregation: Aggregation) -> Any:
@@ -59,33 +66,60 @@ def trace_again(columns: Mapping[str, Any]) -> Trace:
 
 
 def plain_fields(value: Any) -> dict[str, Any] | None:
-    """The fields of a frozen value, or the plain values that one names; None if there is none."""
-    if hasattr(value, "plain"):
-        return value.plain()
+    """The fields of a frozen value; None for None."""
     return None if value is None else {one.name: getattr(value, one.name) for one in fields(value)}
 
 
-def plain_state(state: dict[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_fit(fit: Fit) -> dict[str, Any]:
+    """What the attributes of a reducer do not say about its fit."""
+    return {
+        "aggregation": plain_aggregation(fit.aggregation),
+        "aggregates": plain_aggregates(fit.aggregates),
+        "features": plain_fields(replace(fit.features, scaling=None)),
+        "scaling": plain_fields(fit.features.scaling),
+        "n_samples": fit.n_samples,
+        "constant": fit.constant,
+        "spread": fit.spread,
+    }
+
+
+def _fit_again(plain: Mapping[str, Any], state: Mapping[str, Any]) -> Fit:
+    aggregation = aggregation_again(plain["aggregation"])
+    scaling = plain["scaling"] and Scaling(**plain["scaling"])
+    return Fit(
+        labels=state["labels_"],
+        groups=state["groups_"],
+        signs=state["signs_"],
+        trace=state["trace_"],
+        aggregation=aggregation,
+        aggregates=aggregates_again(plain["aggregates"], aggregation, state["groups_"]),
+        features=replace(Features(**plain["features"]), scaling=scaling),
+        classes=state.get("classes_"),
+        tolerance=state.get("tolerance_"),
+        penalty=state.get("penalty_"),
+        n_samples=plain["n_samples"],
+        constant=plain["constant"],
+        spread=plain["spread"],
+    )
+
+
+def plain_state(state: dict[str, Any]) -> dict[str, Any]:
     """The attributes of a reducer with arrays in place of our own kinds of values."""
-    plain = {name: plain_fields(value) if name in kinds else value for name, value in state.items()}
-    if "_aggregates" in state:
-        aggregation = state["_aggregation"]
-        plain["_aggregates"] = plain_aggregates(state["_aggregates"])
-        plain["_aggregation"] = plain_aggregation(aggregation)
+    plain = dict(state)
+    if "_moments" in state:
+        plain["_moments"] = state["_moments"].plain()
+    if "fit_" in state:
+        plain["fit_"] = _plain_fit(state["fit_"])
         plain["trace_"] = plain_trace(state["trace_"])
     return plain
 
 
-def state_again(plain: dict[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
+def state_again(plain: dict[str, Any]) -> dict[str, Any]:
     """The attributes of a reducer again."""
-    state = {
-        name: kinds[name](**value) if name in kinds and value is not None else value
-        for name, value in plain.items()
-    }
-    if "_aggregates" in plain:
-        aggregation = aggregation_again(plain["_aggregation"])
-        groups = plain["groups_"]
-        state["_aggregates"] = aggregates_again(plain["_aggregates"], aggregation, groups)
-        state["_aggregation"] = aggregation
+    state = dict(plain)
+    if "_moments" in plain:
+        state["_moments"] = Moments.again(**plain["_moments"])
+    if "fit_" in plain:
         state["trace_"] = trace_again(plain["trace_"])
+        state["fit_"] = _fit_again(plain["fit_"], state)
     return state

@@ -11,8 +11,29 @@ from numpy.typing import NDArray
 from sklearn import config_context
 
 from coterie._core.aggregations import AGGREGATIONS, Aggregation, Linear, over_available
+from coterie._core.fit import Features, Fit, Scaling
 from coterie._core.values import TRACE_DTYPE, IntArray, Trace
 from coterie._data.fields import layout_in, plain_layout
+from coterie._data.parameters import checked_word
+from coterie._persist.documents._functions import (
+    NUMPY,
+    Naming,
+    checked_functions,
+    function_in,
+    plain_function,
+)
+from coterie._persist.documents._parameters import (
+    check_no_transformer,
+    plain_parameters,
+)
+from coterie._persist.documents._state import (
+    aggregates_again,
+    aggregation_again,
+    plain_aggregates,
+    plain_aggregation,
+    plain_trace,
+    trace_again,
+)
 from coterie._persist.files import (
     Entry,
     NotPlainError,
@@ -23,34 +44,12 @@ from coterie._persist.files import (
     plain_value,
     value_in,
 )
-from coterie.estimators._aggregates import Scaling
-from coterie.estimators._checks import checked_word
-from coterie.estimators._functions import (
-    NUMPY,
-    Naming,
-    checked_functions,
-    function_in,
-    plain_function,
-)
-from coterie.estimators._parameters import (
-    check_no_transformer,
-    parameters_in,
-    plain_parameters,
-)
-from coterie.estimators._state import (
-    aggregates_again,
-    aggregation_again,
-    plain_aggregates,
-    plain_aggregation,
-    plain_trace,
-    trace_again,
-)
 
-FORMAT, VERSION = "coterie", 1
+FORMAT, VERSION = "coterie", 2
 TRACES = ("accepted", "all")
 OUTPUTS = ("default", "pandas", "polars")
 # Functions may give fewer inputs than there are features, which then have no list in the file.
-MOST_FEATURES = 10**7
+MAX_FEATURES = 10**7
 
 
 def document_of(reducer: Any, functions: Any = None, trace: str = "accepted") -> dict[str, Any]:
@@ -67,43 +66,52 @@ def document_of(reducer: Any, functions: Any = None, trace: str = "accepted") ->
         "version": VERSION,
         "reducer": type(reducer).__name__,
         "parameters": plain_parameters(reducer.get_params(deep=False), naming),
-        "fitted": _plain_fit(reducer, naming, trace) | reducer._plain_more(),
+        "fitted": _plain_fit(reducer.fit_, naming, trace) | _plain_choice(reducer),
         "output": vars(reducer).get("_sklearn_output_config", {}).get("transform"),
         "requests": _plain_requests(reducer),
     }
 
 
-def _plain_fit(reducer: Any, naming: Naming, trace: str) -> dict[str, Any]:
-    check_no_transformer(reducer._inputs)
-    aggregation = plain_aggregation(reducer._aggregation)
-    learned = plain_aggregates(reducer._aggregates)
-    decisions = reducer.trace_ if trace == "all" else reducer.trace_[reducer.trace_.accepted]
-    names, scaling = getattr(reducer, "feature_names_in_", None), reducer._scaling
+def _plain_fit(fit: Fit, naming: Naming, trace: str) -> dict[str, Any]:
+    features = fit.features
+    check_no_transformer(features.inputs)
+    aggregation = plain_aggregation(fit.aggregation)
+    learned = plain_aggregates(fit.aggregates)
+    decisions = fit.trace if trace == "all" else fit.trace[fit.trace.accepted]
+    names = None if features.layout is not None else features.names
     return {
-        "n_features_in": reducer.n_features_in_,
+        "n_features_in": features.n_features,
         "feature_names_in": None if names is None else [str(name) for name in names],
-        "labels": reducer.labels_.tolist(),
-        "signs": [int(sign) for sign in reducer.signs_],
-        "inputs": None if reducer._inputs is None else plain_function(reducer._inputs, naming),
+        "labels": fit.labels.tolist(),
+        "signs": [int(sign) for sign in fit.signs],
+        "inputs": None if features.inputs is None else plain_function(features.inputs, naming),
         "aggregation": aggregation if isinstance(aggregation, str) else naming.plain(aggregation),
         "gaps": learned["means"] is not None,
         "means": None if learned["means"] is None else plain_numbers(learned["means"]),
         "centre": plain_numbers(learned["centre"]) if "centre" in learned else None,
         "weights": plain_numbers(learned["weights"]) if "weights" in learned else None,
-        "scaling": scaling
+        "scaling": features.scaling
         and {
-            "centre": plain_array(scaling.centre),
-            "spread": plain_array(scaling.spread),
+            "centre": plain_array(features.scaling.centre),
+            "spread": plain_array(features.scaling.spread),
         },
-        "tolerance": plain_value(getattr(reducer, "tolerance_", None)),
-        "penalty": plain_value(getattr(reducer, "penalty_", None)),
-        "classes": _plain_classes(getattr(reducer, "classes_", None)),
-        "field": None if reducer._layout is None else plain_layout(reducer._layout),
+        "penalty": plain_value(fit.penalty),
+        "classes": _plain_classes(fit.classes),
+        "field": None if features.layout is None else plain_layout(features.layout),
         "trace": {
             name: plain_numbers(column) if column.dtype.kind == "f" else column.tolist()
             for name, column in plain_trace(decisions).items()
         },
     }
+
+
+def _plain_choice(reducer: Any) -> dict[str, Any]:
+    """The tolerance that was found or chosen, and the path on which it was."""
+    tolerance = {"tolerance": plain_value(getattr(reducer, "tolerance_", None))}
+    path = getattr(reducer, "path_", None)
+    if path is None:
+        return tolerance
+    return tolerance | {"path": {name: plain_array(one) for name, one in vars(path).items()}}
 
 
 def _plain_classes(classes: Any) -> Any:
@@ -122,39 +130,34 @@ def _plain_requests(reducer: Any) -> dict[str, Any] | None:
     return None if requests is None else dict(requests.fit.requests)
 
 
-def reducer_in(entry: Entry, kind: Any, functions: Mapping[str, Any]) -> Any:
-    """The fitted reducer of a kind that a document stands for."""
-    known = kind().get_params(deep=False)
-    reducer = kind(**parameters_in(entry["parameters"], known, functions))
-    _fit_again(reducer, entry["fitted"], functions)
-    reducer._more_in(entry["fitted"])
+def fit_in(fitted: Entry, functions: Mapping[str, Any]) -> Fit:
+    """The fit that a document stands for."""
+    groups, labels = _groups_in(fitted["labels"])
+    aggregation = _aggregation_in(fitted["aggregation"], functions)
+    learned = _learned_in(fitted, aggregation, len(labels))
+    numbers = {
+        name: None if fitted[name].is_null else _number_in(fitted[name])
+        for name in ("tolerance", "penalty")
+    }
+    return Fit(
+        labels=labels,
+        groups=groups,
+        signs=_signs_in(fitted["signs"], len(labels)),
+        trace=_trace_in(fitted["trace"], len(groups), len(labels)),
+        aggregation=aggregation,
+        aggregates=aggregates_again(learned, aggregation, groups),
+        features=_features_in(fitted, len(labels), functions),
+        classes=None if fitted["classes"].is_null else _classes_in(fitted["classes"]),
+        **numbers,
+    )
+
+
+def restore_settings(reducer: Any, entry: Entry) -> None:
+    """Set what kind of frames a reducer gives, and what metadata it asks for, as when saved."""
     if not entry["output"].is_null:
         reducer.set_output(transform=entry["output"].word(OUTPUTS))
     if not entry["requests"].is_null:
         _request_again(reducer, entry["requests"])
-    return reducer
-
-
-def _fit_again(reducer: Any, fitted: Entry, functions: Mapping[str, Any]) -> None:
-    """Store what a fit had found."""
-    groups, labels = _groups_in(fitted["labels"])
-    aggregation = _aggregation_in(fitted["aggregation"], functions)
-    reducer.groups_, reducer.labels_, reducer.n_groups_ = groups, labels, len(groups)
-    reducer.signs_ = _signs_in(fitted["signs"], len(labels))
-    reducer.trace_ = _trace_in(fitted["trace"], len(groups), len(labels))
-    inputs = fitted["inputs"]
-    reducer._inputs = None if inputs.is_null else function_in(inputs, functions)
-    reducer._layout = None if fitted["field"].is_null else layout_in(fitted["field"])
-    reducer._scaling = _scaling_in(fitted["scaling"], len(labels))
-    reducer._aggregation = aggregation
-    learned = _learned_in(fitted, aggregation, len(labels))
-    reducer._aggregates = aggregates_again(learned, aggregation, groups)
-    _features_again(reducer, fitted)
-    for name in ("tolerance", "penalty"):
-        if not fitted[name].is_null:
-            setattr(reducer, f"{name}_", _number_in(fitted[name]))
-    if not fitted["classes"].is_null:
-        reducer.classes_ = _classes_in(fitted["classes"])
 
 
 def _groups_in(entry: Entry) -> tuple[list[IntArray], IntArray]:
@@ -204,19 +207,28 @@ def _scaling_in(entry: Entry, n_inputs: int) -> Scaling | None:
     return Scaling(centre, spread)
 
 
-def _features_again(reducer: Any, fitted: Entry) -> None:
-    """The features of X: how many, and their names where they had some."""
-    count = fitted["n_features_in"]
-    n_inputs, layout = len(reducer.labels_), reducer._layout
-    reducer.n_features_in_ = count.whole(1, max(MOST_FEATURES, n_inputs))
-    keeps_number = reducer._inputs is None or reducer._inputs in NUMPY.values()
-    if keeps_number and count.value != n_inputs:
+def _features_in(fitted: Entry, n_inputs: int, functions: Mapping[str, Any]) -> Features:
+    """The features of X: how many, their names where they had some, and how they become inputs."""
+    count, given = fitted["n_features_in"], fitted["inputs"]
+    inputs = None if given.is_null else function_in(given, functions)
+    layout = None if fitted["field"].is_null else layout_in(fitted["field"])
+    n_features = count.whole(1, max(MAX_FEATURES, n_inputs))
+    keeps_number = inputs is None or inputs in NUMPY.values()
+    if keeps_number and n_features != n_inputs:
         raise count.wrong(f"{n_inputs}, as there are labels")
-    if layout is not None and layout.n_columns != count.value:
+    if layout is not None and layout.n_columns != n_features:
         raise count.wrong(f"{layout.n_columns}, as there are cells")
+    names: Any = None if layout is None else layout.names
     if not fitted["feature_names_in"].is_null:
-        names = fitted["feature_names_in"].texts(count.value)
-        reducer.feature_names_in_ = np.array(names, dtype=object)
+        names = fitted["feature_names_in"].texts(n_features)
+    return Features(
+        n_features,
+        None if names is None else np.array(names, dtype=object),
+        inputs,
+        _scaling_in(fitted["scaling"], n_inputs),
+        layout,
+        fitted["gaps"].truth(),
+    )
 
 
 def _trace_in(entry: Entry, n_groups: int, n_inputs: int) -> Trace:

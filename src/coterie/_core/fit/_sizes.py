@@ -8,14 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from coterie._core.criteria import Criterion
-from coterie._core.grouping import Groupable, MergeQuestion
-from coterie._core.must_link import Units
-from coterie._core.search import Limits, Reach
+from coterie._core.fit._groupable import Groupable, MergeQuestion
+from coterie._core.fit._spec import TrainingData
+from coterie._core.must_link import MustLink
+from coterie._core.search import SEARCHES, Limits, Reach
 from coterie._core.values import TRACE_DTYPE, FloatArray, Partition, Trace
 
-# Halvings of the range of tolerances, from LOWEST to 1, on a logarithmic scale.
-STEPS = 40
-LOWEST = 1e-12
+# Halvings of the range of tolerances, from LOWEST_TOLERANCE to 1, on a logarithmic scale.
+N_HALVINGS = 40
+LOWEST_TOLERANCE = 1e-12
 
 
 class Sized(NamedTuple):
@@ -29,7 +30,7 @@ class Sized(NamedTuple):
 def of_size(
     n_groups: int,
     groupable: Groupable,
-    of_units: Callable[..., Groupable],
+    data: TrainingData,
     criterion_of: Callable[[float], Criterion],
 ) -> Sized:
     """The partition into so many groups.
@@ -41,8 +42,8 @@ def of_size(
     ----------
     n_groups : int
     groupable : Groupable
-    of_units : callable
-        Gives the same columns, ready to be grouped as units.
+    data : TrainingData
+        What was made groupable.
     criterion_of : callable
         Gives the criterion of a tolerance.
     """
@@ -56,8 +57,8 @@ def of_size(
             f"n_groups must be {len(best.partition.groups)} or less, the number of inputs (or of "
             f"groups to begin with), got {n_groups}."
         )
-    low, high = np.log(LOWEST) - 1, 0.0
-    for _ in range(STEPS):
+    low, high = np.log(LOWEST_TOLERANCE) - 1, 0.0
+    for _ in range(N_HALVINGS):
         if len(best.partition.groups) == n_groups:
             return best
         middle = (low + high) / 2
@@ -68,20 +69,20 @@ def of_size(
             low = middle
             if len(tried.partition.groups) < len(best.partition.groups):
                 best = tried
-    return _merged(best, n_groups, of_units, criterion_of(0.0))
+    return _merged(best, n_groups, data, criterion_of(0.0))
 
 
-def _merged(
-    sized: Sized,
-    n_groups: int,
-    of_units: Callable[..., Groupable],
-    criterion: Criterion,
-) -> Sized:
+def _merged(sized: Sized, n_groups: int, data: TrainingData, criterion: Criterion) -> Sized:
     """Merge the cheapest pair of groups until so many are left."""
+    if data.unmergeable is not None:
+        raise ValueError(
+            f"No tolerance gives n_groups={n_groups} with {data.unmergeable}; complete columns "
+            "with aggregation='mean' or 'sum' can have any number."
+        )
     while len(sized.partition.groups) > n_groups:
         before = sized.partition
-        units = Units(before.groups, before.signs)
-        pairs = of_units(units=units)
+        units = MustLink(before.groups, before.signs)
+        pairs = data.groupable(SEARCHES["restart"], units)
         opened, joined, price = _cheapest_pair(pairs, n_groups, criterion)
         together = Partition.of(
             [
@@ -90,7 +91,7 @@ def _merged(
             ]
         )
         signs = _signs_of_both(before, pairs, opened, joined)
-        trace = _told(sized.trace, before, together, int(units.firsts[joined]), opened, price)
+        trace = _traced(sized.trace, before, together, int(units.firsts[joined]), opened, price)
         merged = Partition(together.groups, signs).oriented()
         sized = Sized(merged, trace, sized.tolerance)
     return sized
@@ -102,8 +103,8 @@ def _signs_of_both(
     """The signs once a group has joined another, with a minus where they are opposed."""
     if before.signs is None:
         return None
-    signs, turned = before.signs.copy(), pairs.signs_in_turn(np.array([opened, joined]))
-    for group, sign in zip((opened, joined), turned, strict=True):
+    signs, both = before.signs.copy(), pairs.signs_in_turn(np.array([opened, joined]))
+    for group, sign in zip((opened, joined), both, strict=True):
         signs[before.groups[group]] *= sign
     return signs
 
@@ -126,14 +127,13 @@ def _may_join(limits: Limits, n_units: int) -> FloatArray:
     everyone = np.arange(n_units)
     may_join = np.zeros((n_units, n_units), dtype=bool)
     for unit in everyone:
-        reach = Reach(limits, n_units)
-        reach.count_in(everyone[[unit]])
+        reach = Reach(limits, n_units, int(unit))
         may_join[unit, reach.among(everyone)] = True
     np.fill_diagonal(may_join, False)
     return may_join
 
 
-def _told(
+def _traced(
     trace: Trace, before: Partition, after: Partition, candidate: int, opened: int, price: float
 ) -> Trace:
     """The trace with groups numbered as they are now, and one merger more: it had to be."""

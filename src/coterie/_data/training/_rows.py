@@ -43,9 +43,9 @@ class Rows(NamedTuple):
 
 # Rows that a question must be asked of at least, or half of them where there are fewer than twice
 # as many.
-ENOUGH = 30
+MIN_ROWS = 30
 # Degrees of freedom that two inputs and an intercept take, and one more.
-MORE_THAN = 4
+MIN_ROWS_PER_SET = 4
 
 
 def enough_rows(rows: RowSets, n_samples: int) -> FloatArray:
@@ -54,8 +54,8 @@ def enough_rows(rows: RowSets, n_samples: int) -> FloatArray:
     A set of some of the rows needs as large a part of them, and more than noise is estimated with.
     """
     counts = rows.counts(n_samples)
-    share = min(ENOUGH / counts.sum(), 0.5)
-    return np.maximum(share * rows.total(counts), MORE_THAN)[..., None]
+    share = min(MIN_ROWS / counts.sum(), 0.5)
+    return np.maximum(share * rows.total(counts), MIN_ROWS_PER_SET)[..., None]
 
 
 def checked_rows(given: Given, X: Any, y: Any) -> Rows:

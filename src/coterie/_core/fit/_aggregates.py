@@ -12,12 +12,12 @@ from scipy import sparse
 from coterie._core.aggregations import Aggregation, Linear, filled
 from coterie._core.devices import OnDevice
 from coterie._core.evidence import available, standardised_there
-from coterie._core.values import FloatArray, IntArray, Partition, is_sparse
+from coterie._core.values import FloatArray, IntArray, is_sparse
 
-# Weights in a matrix small enough to be multiplied with its zeros.
-DENSE = 2**21
-# Groups whose aggregates are found at a time on a device.
-AT_A_TIME = 512
+# Entries of a matrix of weights that is small enough to be multiplied with its zeros.
+MAX_DENSE_WEIGHTS = 2**21
+# Groups whose aggregates are computed at a time on a device.
+GROUPS_AT_A_TIME = 512
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class LinearAggregates:
         centre = self.centre.astype(columns.dtype)
         centred = columns - centre if centre.any() else columns
         weights = self.weights.astype(columns.dtype)
-        if np.prod(weights.shape) <= DENSE:
+        if np.prod(weights.shape) <= MAX_DENSE_WEIGHTS:
             # One product by BLAS, zeros included, is faster than skipping them.
             return centred @ weights.toarray().T
         return np.ascontiguousarray((weights @ centred.T).T)
@@ -138,8 +138,8 @@ class LinearAggregates:
     def _values_there(self, columns: OnDevice) -> Any:
         """Aggregates of columns on a device, some groups at a time."""
         made = []
-        for start in range(0, self.weights.shape[0], AT_A_TIME):
-            weights = self.weights[start : start + AT_A_TIME].tocsc()
+        for start in range(0, self.weights.shape[0], GROUPS_AT_A_TIME):
+            weights = self.weights[start : start + GROUPS_AT_A_TIME].tocsc()
             members = np.flatnonzero(np.diff(weights.indptr))
             some = columns[:, members] - self.centre[members].astype(columns.dtype)
             made.append(some @ weights[:, members].toarray().T.astype(columns.dtype))
@@ -190,17 +190,14 @@ class PlainAggregates:
         return self.aggregation.values(chosen)
 
 
-def oriented(partition: Partition) -> FloatArray:
-    """1 or -1 for each feature, 1 for the first of each group."""
-    signs = partition.oriented().signs
-    return np.ones(sum(map(len, partition.groups))) if signs is None else signs
-
-
 def same_kind(values: Any, like: Any) -> Any:
     """Sparse values as a matrix or as an array, whichever the columns were."""
     if not is_sparse(values):
         return values
     return sparse.csr_matrix(values) if isinstance(like, sparse.spmatrix) else values.tocsr()
+
+
+Aggregates = LinearAggregates | PlainAggregates
 
 
 def aggregates_of(
@@ -209,7 +206,7 @@ def aggregates_of(
     columns: FloatArray,
     signs: FloatArray,
     means: FloatArray | None = None,
-) -> LinearAggregates | PlainAggregates:
+) -> Aggregates:
     """How columns become aggregates, with what is learned from training columns.
 
     Where columns may have gaps, ``means`` are those of the training columns.

@@ -1,0 +1,231 @@
+"""Columns made ready to be grouped, by one criterion or by many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate, islice
+from typing import Any, Protocol
+
+import numpy as np
+
+from coterie._core.compiled import compiled_search
+from coterie._core.criteria import Criterion
+from coterie._core.evidence import Evidence, ManyTargets, SumEvidence
+from coterie._core.must_link import MustLink
+from coterie._core.search import Limits, Search
+from coterie._core.threads import few_threads
+from coterie._core.values import (
+    FloatArray,
+    IntArray,
+    Partition,
+    Trace,
+    Verdict,
+    in_order_of_joining,
+    reordered,
+)
+
+
+class MergeQuestion:
+    """May these candidates join this group? Evidence, judged by a criterion."""
+
+    def __init__(self, evidence: Any, criterion: Criterion) -> None:
+        self._evidence, self._criterion = evidence, criterion
+        self.n_features: int = evidence.n_features
+        self.foresight: int = evidence.foresight
+        self.restarts: int = evidence.restarts
+        self.breadth: int = evidence.breadth
+        self.alone: Callable[[int], Any] = evidence.alone
+        self.joined: Callable[[Any, IntArray], Any] = evidence.joined
+
+    def judge(self, group: Any, candidates: IntArray) -> Verdict:
+        """The verdict on each candidate, as if it were the only one."""
+        verdict = self._verdict(lambda some: self._evidence.pairs(group, some), candidates)
+        return Verdict(verdict.price[0], verdict.allowance[0])
+
+    def judge_along(self, group: Any, links: IntArray, candidates: IntArray) -> Verdict:
+        """The verdicts on each candidate after each link of a chain has joined in turn."""
+        if not self._evidence.foresees:
+            groups = accumulate(links[:, None], self.joined, initial=group)
+            return _stacked([self.judge(longer, candidates) for longer in islice(groups, 1, None)])
+        return self._verdict(
+            lambda some: self._evidence.pairs_along(group, links, some), candidates
+        )
+
+    def judge_in_turn(self, group: Any, links: IntArray, candidates: IntArray) -> Verdict:
+        """The verdict on each candidate once the links before it have joined."""
+        if not self._evidence.foresees:
+            along = self.judge_along(group, links, candidates)
+            at = np.searchsorted(links, candidates) - 1, np.arange(len(candidates))
+            return Verdict(along.price[at], along.allowance[at])
+        verdict = self._verdict(
+            lambda some: self._evidence.pairs_in_turn(group, links, some), candidates
+        )
+        return Verdict(verdict.price[0], verdict.allowance[0])
+
+    def judge_singles(self, features: IntArray, candidates: IntArray) -> Verdict:
+        """The verdicts on each candidate for joining each of some features."""
+        if not self._evidence.foresees:
+            return _stacked([self.judge(self.alone(int(f)), candidates) for f in features])
+        return self._verdict(
+            lambda some: self._evidence.pairs_of_singles(features, some), candidates
+        )
+
+    def _verdict(self, pairs_of: Callable[[IntArray], Any], candidates: IntArray) -> Verdict:
+        step = self._evidence.max_candidates
+        parts = [candidates[i : i + step] for i in range(0, len(candidates), step)]
+        verdicts = [self._criterion.verdict(pairs_of(part)) for part in parts]
+        # On the host, where the search can read them.
+        each = [[np.asarray(array) for array in verdict] for verdict in verdicts]
+        if len(each) == 1:
+            return Verdict(*each[0])
+        return Verdict(*(np.concatenate(arrays, axis=-1) for arrays in zip(*each, strict=True)))
+
+
+def _stacked(verdicts: Sequence[Verdict]) -> Verdict:
+    """Verdicts on the same candidates by one group each."""
+    return Verdict(*(np.stack(parts) for parts in zip(*verdicts, strict=True)))
+
+
+class Searchable(Protocol):
+    """Columns, or their sums, of which some may have to stay together."""
+
+    def scatter_among(self, columns: IntArray) -> FloatArray:
+        """Scatter of some columns with each other."""
+
+    def merged(self, must_link: MustLink | None) -> Merged:
+        """One column for each set of features that stay together."""
+
+
+class Merged(Protocol):
+    """Columns, or their scatters, that can be put into the form that a search wants."""
+
+    def canonical_signs(self) -> FloatArray:
+        """1 or -1 for each column, whatever sign it came with."""
+
+    def signed(self, signs: FloatArray) -> Any:
+        """The columns times 1 or -1 each."""
+
+    def order_by_content(self) -> tuple[IntArray, IntArray]:
+        """An order that does not depend on where columns stand, and which are copies."""
+
+    def in_order(self, order: IntArray) -> Any:
+        """The columns in another order."""
+
+    def evidence(self, *, all_pairs: bool) -> Evidence[Any]:
+        """What is known of groups of these columns; `all_pairs`: whether all will be asked for."""
+
+
+@dataclass(frozen=True)
+class Groupable:
+    """Columns made ready to be grouped, by one criterion or by many.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    search : Search
+    limits : Limits
+    order : ndarray of shape (n_features,) or None
+        The order in which the search takes the features.
+    must_link : MustLink or None
+        What the features of the search consist of.
+    signs : ndarray of shape (n_features,) or None
+        -1 for features that the search sees with a minus, in its order; None where no feature may
+        join with a minus.
+    """
+
+    evidence: Evidence[Any]
+    search: Search
+    limits: Limits
+    order: IntArray | None = None
+    must_link: MustLink | None = None
+    signs: FloatArray | None = None
+
+    @classmethod
+    def of(
+        cls,
+        columns: Searchable,
+        search: Search,
+        limits: Limits,
+        must_link: MustLink | None = None,
+        *,
+        signs: bool = False,
+    ) -> Groupable:
+        """Gather what must be known about columns to group them.
+
+        Limits are those of the columns as they came. Constants never share a group with what
+        varies.
+        """
+        if must_link is not None:
+            if signs:
+                must_link = must_link.signed(columns.scatter_among)
+            limits = must_link.limits(limits)
+        ready = columns.merged(must_link)
+        orientation = order = None
+        if signs:
+            orientation = ready.canonical_signs()
+            ready = ready.signed(orientation)
+        if search.ignores_order:
+            order, copies = ready.order_by_content()
+            ready, limits = ready.in_order(order), limits.reordered(order)
+            limits = replace(limits, copies=copies)
+            orientation = None if orientation is None else orientation[order]
+        evidence = ready.evidence(all_pairs=search.ignores_order)
+        constant = np.isnan(evidence.relevance)
+        if constant.any():
+            limits = replace(limits, constant=constant)
+        return cls(evidence, search, limits, order, must_link, orientation)
+
+    @cached_property
+    def relevance(self) -> FloatArray:
+        """Squared correlation of each input with the targets; NaN for constants."""
+        return self._of_inputs(self.evidence.relevance)
+
+    @property
+    def spread(self) -> FloatArray:
+        """Spread of each input, or of the set of inputs that it must stay with."""
+        return self._of_inputs(self.evidence.spread)
+
+    def _of_inputs(self, values: FloatArray) -> FloatArray:
+        """One value for each input, from one for each feature of the search."""
+        if self.order is not None:
+            in_order, values = values, np.empty(len(values))
+            values[self.order] = in_order
+        return values if self.must_link is None else self.must_link.of_each(values)
+
+    def by(self, criterion: Criterion) -> tuple[Partition, Trace]:
+        """Partition the columns, and tell how it came about."""
+        with few_threads(self.evidence.is_light):
+            outcome = compiled_search(
+                self.search.run, self.evidence, criterion, self.limits
+            ) or self.search.run(MergeQuestion(self.evidence, criterion), self.limits)
+        if self.signs is not None:
+            outcome = self._signed(*outcome)
+        if self.order is not None:
+            outcome = reordered(*outcome, self.order)
+        partition, trace = outcome if self.must_link is None else self.must_link.told(*outcome)
+        return partition.oriented(), trace
+
+    def _signed(self, partition: Partition, trace: Trace) -> tuple[Partition, Trace]:
+        """The partition with the signs that its members joined with."""
+        signs = np.ones(self.evidence.n_features)
+        for members in in_order_of_joining(partition, trace):
+            signs[members] = self.signs_in_turn(members)
+        if self.limits.constant is not None:
+            signs[self.limits.constant] = 1.0  # nothing is opposed to a constant
+        return Partition(partition.groups, signs), trace
+
+    def signs_in_turn(self, members: IntArray) -> FloatArray:
+        """1 or -1 for features that joined a group in this order, where signs are allowed."""
+        sums = _evidence_of_sums(self.evidence)
+        assert sums is not None
+        assert self.signs is not None
+        return sums.signs_in_turn(members) * self.signs[members]
+
+
+def _evidence_of_sums(evidence: Evidence[Any]) -> SumEvidence | None:
+    """The evidence about sums that this is, or that each of its targets has."""
+    if isinstance(evidence, ManyTargets):
+        evidence = evidence.views[0]
+    return evidence if isinstance(evidence, SumEvidence) else None

@@ -1,0 +1,128 @@
+"""The result of a fit: groups, and all that is needed to transform new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from coterie._core.aggregations import Aggregation
+from coterie._core.fit._aggregates import Aggregates, LinearAggregates, same_kind
+from coterie._core.fit._names import aggregate_name, made_unique
+from coterie._core.fit._spec import Features
+from coterie._core.values import BoolArray, FloatArray, IntArray, Trace, is_sparse
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Groups of features, how they were found, and how columns become aggregates.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_inputs,)
+        The group of each input; groups are numbered in order of their first member.
+    groups : list of ndarray
+        The members of each group.
+    signs : ndarray of shape (n_inputs,)
+        -1 for an input that joined with a minus, seen from the first of its group; else 1.
+    trace : record array
+        Every decision, in order: group, candidate, price, allowance, accepted.
+    aggregation : Aggregation
+    aggregates : Aggregates
+        How inputs become aggregates, with what was learned from the training rows.
+    features : Features
+        How features become inputs.
+    classes : ndarray, list of ndarray or None
+        The classes of the target, where it has some.
+    tolerance, penalty : float or None
+        What was found, where it was asked for.
+    n_samples : float or None
+        Number of training rows, as often as each counts; None for a fit from a file.
+    constant : ndarray of shape (n_inputs,) or None
+        Which inputs were constant.
+    spread : ndarray of shape (n_inputs,) or None
+        Standard deviation of each input, in the units in which it was grouped.
+    """
+
+    labels: IntArray
+    groups: list[IntArray]
+    signs: FloatArray
+    trace: Trace
+    aggregation: Aggregation
+    aggregates: Aggregates
+    features: Features
+    classes: Any = None
+    tolerance: float | None = None
+    penalty: float | None = None
+    n_samples: float | None = None
+    constant: BoolArray | None = None
+    spread: FloatArray | None = None
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of columns that were grouped."""
+        return len(self.labels)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.groups)
+
+    def without_trace(self) -> Fit:
+        """The same without what only people want to know: traces have millions of lines."""
+        no_trace: Any = self.trace[:0]
+        return replace(self, trace=no_trace, constant=None, spread=None)
+
+    def transform(self, inputs: Any) -> Any:
+        """The aggregate of each group, of shape (n_samples, n_groups)."""
+        scaling = self.features.scaling
+        if scaling is None:
+            return self.aggregates.values(inputs)
+        values: Any = self.aggregates.values(scaling.applied(inputs))
+        if is_sparse(values):
+            return values.toarray() - self.aggregates.values(scaling.shift[None])
+        return values
+
+    def inverse_transform(self, values: Any) -> Any:
+        """Inputs of shape (n_samples, n_inputs) that have these aggregates."""
+        assert isinstance(self.aggregates, LinearAggregates)
+        columns = same_kind(self.aggregates.members(values), values)
+        scaling = self.features.scaling
+        if scaling is None:
+            return columns
+        return scaling.undone(columns.toarray() if is_sparse(columns) else columns)
+
+    def names_out(self, input_names: Sequence[str]) -> NDArray[np.object_]:
+        """Names of the aggregates, such as ``mean(a, b, c)``; ``a`` for a group of one."""
+        signed = zip(input_names, self.signs, strict=True)
+        names = [f"-{name}" if sign < 0 else name for name, sign in signed]
+        named = [
+            names[members[0]]
+            if len(members) == 1 and self.aggregation.keeps_single
+            else aggregate_name(self.aggregation.name, members, names)
+            for members in self.groups
+        ]
+        return np.array(made_unique(named), dtype=object)
+
+    def weighted_sum(self) -> tuple[sparse.csr_array, FloatArray]:
+        """Aggregates as weighted sums of features, and what is added to each."""
+        aggregates, scaling = self.aggregates, self.features.scaling
+        if self.features.inputs is not None or not isinstance(aggregates, LinearAggregates):
+            has_inputs = self.features.inputs is not None
+            what = "inputs" if has_inputs else f"aggregation='{self.aggregation.name}'"
+            raise ValueError(
+                f"{what} is no weighted sum of columns, which is all that can be sent."
+            )
+        if aggregates.means is not None:
+            raise ValueError(
+                "missing='pairwise' looks at the rows that have a value: load X first."
+            )
+        weights, centre = aggregates.weights, aggregates.centre
+        if scaling is not None:
+            weights = sparse.csr_array(weights @ sparse.diags_array(1 / scaling.spread))
+            centre = scaling.centre + centre * scaling.spread
+        return weights, -(weights @ centre)

@@ -1,0 +1,84 @@
+"""What a fit learns from: columns, moments, arrays on a device, rows that an engine keeps."""
+
+from coterie._data.training._columns import (
+    ColumnData,
+    column_data,
+)
+from coterie._data.training._folds import checked_cv, fold_of_each
+from coterie._data.training._lazy import (
+    check_in_memory,
+    check_rows_at_hand,
+    engine_for,
+    is_out_of_memory,
+)
+from coterie._data.training._moments import (
+    MomentData,
+    check_moments_suffice,
+    lazy_data,
+    moment_data,
+    names_in_moments,
+)
+from coterie._data.training._rows import (
+    Given,
+    Rows,
+    checked_rows,
+    checked_weights,
+    normalised_weights,
+)
+from coterie._data.training._table import (
+    checked_array,
+    feature_names,
+    inputs_of,
+    is_transformer,
+    read_table,
+    reason_for_rows,
+    table_as_in_fit,
+    table_of_field,
+    taken_to_apply,
+)
+from coterie._data.training._targets import (
+    FamilyTargets,
+    NumbersOrClasses,
+    NumbersOrCodes,
+    OneNumber,
+    TargetReader,
+    is_text,
+    look_like_classes,
+)
+
+__all__ = [
+    "ColumnData",
+    "FamilyTargets",
+    "Given",
+    "MomentData",
+    "NumbersOrClasses",
+    "NumbersOrCodes",
+    "OneNumber",
+    "Rows",
+    "TargetReader",
+    "check_in_memory",
+    "check_moments_suffice",
+    "check_rows_at_hand",
+    "checked_array",
+    "checked_cv",
+    "checked_rows",
+    "checked_weights",
+    "column_data",
+    "engine_for",
+    "feature_names",
+    "fold_of_each",
+    "inputs_of",
+    "is_out_of_memory",
+    "is_text",
+    "is_transformer",
+    "lazy_data",
+    "look_like_classes",
+    "moment_data",
+    "names_in_moments",
+    "normalised_weights",
+    "read_table",
+    "reason_for_rows",
+    "table_as_in_fit",
+    "table_of_field",
+    "taken_to_apply",
+]

@@ -1,0 +1,285 @@
+"""Training data whose rows are at hand: in memory, or on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from coterie._core.aggregations import Aggregation, LinearSum, means_of_available, weighted
+from coterie._core.criteria import working_target
+from coterie._core.evidence import (
+    ComputeOptions,
+    Evidence,
+    EvidenceSpec,
+    RowSets,
+    build_evidence,
+    canonical_signs,
+    effective_number,
+    in_order,
+    looked_at,
+    order_by_content,
+    residual_ss,
+    scatter_among,
+    signed,
+    standardised,
+)
+from coterie._core.fit import (
+    Aggregates,
+    Features,
+    FitSpec,
+    Groupable,
+    Pricing,
+    Scaling,
+    aggregates_of,
+)
+from coterie._core.must_link import MustLink
+from coterie._core.search import Limits, Search
+from coterie._core.values import FloatArray, IntArray, Partition
+from coterie._data.parameters import checked_constraints, checked_importance
+from coterie._data.training._folds import splits_of_rows
+from coterie._data.training._rows import Rows, enough_rows
+from coterie._data.training._table import Table, feature_names, fitted_inputs, input_columns
+from coterie._data.validation import by_column, counted
+
+# Multiplications in a matrix of all pairs that is too small to be worth several threads.
+MAX_LIGHT_PRODUCTS = 2**28
+# Some targets, of shape (n_samples, n), and how often each row counts for them.
+WeightedTargets = tuple[FloatArray, FloatArray | None]
+
+
+@dataclass(frozen=True)
+class SearchableColumns:
+    """Columns in the form that a search wants; see :class:`coterie._core.fit.Searchable`."""
+
+    columns: Any
+    targets: FloatArray
+    rows: RowSets
+    aggregation: Aggregation
+    spec: EvidenceSpec
+    compute: ComputeOptions
+
+    def scatter_among(self, columns: IntArray) -> FloatArray:
+        """Scatter of some columns with each other."""
+        return scatter_among(self.columns, self.rows.weights, columns)
+
+    def merged(self, must_link: MustLink | None) -> SearchableColumns:
+        """One column for each set of features that stay together."""
+        return self if must_link is None else self._with(must_link.sums(self.columns))
+
+    def canonical_signs(self) -> FloatArray:
+        """1 or -1 for each column, whatever sign it came with."""
+        return canonical_signs(self.columns)
+
+    def signed(self, signs: FloatArray) -> SearchableColumns:
+        """The columns times 1 or -1 each."""
+        return self._with(signed(self.columns, signs))
+
+    def order_by_content(self) -> tuple[IntArray, IntArray]:
+        """An order that does not depend on where columns stand, and which are copies."""
+        return order_by_content(self.columns)
+
+    def in_order(self, order: IntArray) -> SearchableColumns:
+        """The columns in another order."""
+        return self._with(in_order(self.columns, order))
+
+    def _with(self, columns: Any) -> SearchableColumns:
+        return replace(self, columns=columns)
+
+    def evidence(self, *, all_pairs: bool) -> Evidence[Any]:
+        """What is known of groups of these columns."""
+        compute = self.compute.for_all_pairs() if all_pairs else self.compute
+        return build_evidence(
+            self.columns, self.targets, self.aggregation, self.rows, compute, self.spec
+        )
+
+
+@dataclass(frozen=True)
+class ColumnData:
+    """Inputs and targets whose rows are at hand; see :class:`coterie._core.fit.TrainingData`.
+
+    Parameters
+    ----------
+    searchable : SearchableColumns
+        The inputs, of shape (n_samples, n_inputs), NaN where a value is missing; or sparse.
+    all_together : list of WeightedTargets
+        The targets, for a regression on all aggregates.
+    features : Features
+    limits : Limits
+    must_link : MustLink or None
+    importance : ndarray of shape (n_targets,)
+    min_rows : ndarray or None
+    classes : ndarray, list of ndarray or None
+    signs : bool
+        Whether features may join with a minus.
+    n : float
+        Number of rows, as often as each counts.
+    is_light : bool
+        Whether products of all columns are too small to be worth several threads.
+    """
+
+    searchable: SearchableColumns
+    all_together: list[WeightedTargets]
+    features: Features
+    limits: Limits
+    must_link: MustLink | None
+    importance: FloatArray
+    min_rows: FloatArray | None
+    classes: Any
+    signs: bool
+    n: float
+    n_targets: int
+    is_weighted: bool
+    is_light: bool
+
+    @property
+    def unmergeable(self) -> str | None:
+        """What stands against merging whole groups, if anything."""
+        if self.searchable.spec.missing:
+            return "missing values"
+        aggregation = self.searchable.aggregation
+        return None if isinstance(aggregation, LinearSum) else f"aggregation='{aggregation.name}'"
+
+    def groupable(self, search: Search, must_link: MustLink | None) -> Groupable:
+        """The inputs, made ready to be grouped."""
+        return Groupable.of(self.searchable, search, self.limits, must_link, signs=self.signs)
+
+    def effective_number(self, relevance: FloatArray, *, signs: bool) -> float:
+        """How many candidates there are in effect, by the relevance of each input."""
+        chosen, n_columns = looked_at(relevance), int(np.count_nonzero(~np.isnan(relevance)))
+        some, weights = self.searchable.columns[:, chosen], self.searchable.rows.weights
+        return effective_number(some, n_columns, weights, signs=signs)
+
+    def centre_and_spread(self, number: int) -> tuple[float, float]:
+        """Where a target lies."""
+        target = self.searchable.targets[:, [number]]
+        _, centre, spread = standardised(target, weights=self.searchable.rows.weights)
+        return float(centre[0]), float(spread[0])
+
+    def aggregates(self, groups: Sequence[IntArray], signs: FloatArray) -> Aggregates:
+        """How inputs become aggregates."""
+        return self._aggregates(groups, signs, missing=self.features.missing)
+
+    def _aggregates(
+        self, groups: Sequence[IntArray], signs: FloatArray, *, missing: bool
+    ) -> Aggregates:
+        columns, weights = self.searchable.columns, self.searchable.rows.weights
+        means = means_of_available(columns, weights) if missing else None
+        return aggregates_of(self.searchable.aggregation, groups, columns, signs, means)
+
+    def residual_ss(self, partition: Partition) -> FloatArray:
+        """Sum of squares that a regression on all aggregates leaves of each target."""
+        missing = self.searchable.spec.missing
+        made = self._aggregates(partition.groups, partition.sign_of_each, missing=missing)
+        values = made.values(self.searchable.columns)
+        return np.concatenate([residual_ss(values, *targets) for targets in self.all_together])
+
+
+def column_data(table: Table, spec: FitSpec, pricing: Pricing) -> ColumnData:
+    """Training data of a table: inputs and scaling applied, targets read, constraints checked."""
+    rows = table.rows
+    targets = pricing.targets.from_y(table.y)
+    splits = inputs = None
+    if pricing.cv is not None:
+        splits = splits_of_rows(pricing.cv, table.X, table.y, targets, rows)
+    if spec.inputs is not None:
+        inputs = fitted_inputs(spec.inputs, table.X, table.y, rows.weights)
+    features = Features(table.n_features, table.names, inputs, None, table.layout, spec.missing)
+    columns = input_columns(features, table.X, spec.aggregation, by_row=bool(pricing.row_reason))
+    missing = spec.missing and _has_missing(columns)
+    if missing:
+        _check_values(columns, feature_names(features, columns.shape[1]))
+    columns, scaling = _scaled(columns, spec, rows)
+    features = replace(features, scaling=scaling)
+    names = partial(feature_names, features, columns.shape[1])
+    limits, must_link = checked_constraints(spec, columns.shape[1], names)
+    importance = checked_importance(spec.target_weights, targets.values.shape[1])
+    has_a_say = importance > 0
+    values, weights = _working_targets(targets.values[:, has_a_say], rows, spec, pricing)
+    together = _all_together(values, rows, weights, pricing)
+    sets = (
+        RowSets.of_splits(splits, len(values), weights, every_row=spec.signs)
+        if splits
+        else RowSets.all_rows(weights)
+    )
+    aggregation = spec.aggregation
+    if rows.weights is not None:
+        aggregation = weighted(aggregation, rows.weights)
+    offset = rows.offset if pricing.row_reason else None
+    return ColumnData(
+        SearchableColumns(
+            columns,
+            values,
+            sets,
+            aggregation,
+            EvidenceSpec(bool(pricing.row_reason), spec.signs, missing, offset),
+            spec.compute,
+        ),
+        together,
+        features,
+        limits,
+        must_link,
+        importance[has_a_say],
+        enough_rows(sets, len(values)) if missing else None,
+        targets.classes,
+        spec.signs,
+        float(len(values) if weights is None else weights.sum()),
+        values.shape[1],
+        weights is not None,
+        bool(columns.size * columns.shape[1] < MAX_LIGHT_PRODUCTS),
+    )
+
+
+def _scaled(columns: Any, spec: FitSpec, rows: Rows) -> tuple[Any, Scaling | None]:
+    """The columns, standardised if the user wants that."""
+    if spec.search.ignores_order and isinstance(columns, np.ndarray):
+        # Sums along a column must not depend on how the table lies in memory.
+        columns = np.ascontiguousarray(columns)
+    if not spec.scale:
+        return columns, None
+    scaling = Scaling.of(columns, rows.weights)
+    return scaling.applied(columns), scaling
+
+
+def _working_targets(
+    targets: FloatArray, rows: Rows, spec: FitSpec, pricing: Pricing
+) -> WeightedTargets:
+    """Targets and weights as the questions see them: an offset makes others of them."""
+    if rows.offset is None or pricing.row_reason:
+        return targets, rows.weights
+    if not isinstance(spec.tolerance, str) or targets.shape[1] > 1:
+        what = "a tolerance that is a number" if targets.shape[1] == 1 else "several targets"
+        raise ValueError(f"offset and exposure with {what} need bound='fitted'.")
+    return working_target(pricing.family, targets, rows.offset[:, None], rows.weights)
+
+
+def _all_together(
+    targets: FloatArray, rows: Rows, weights: FloatArray | None, pricing: Pricing
+) -> list[WeightedTargets]:
+    """Targets, and how often rows count, for a regression on all aggregates."""
+    if rows.offset is None or not pricing.row_reason:
+        return [(targets, weights)]
+    offset = rows.offset[:, None]
+    return [
+        working_target(pricing.family, target[:, None], offset, weights) for target in targets.T
+    ]
+
+
+def _has_missing(columns: Any) -> bool:
+    """Whether there is a NaN somewhere."""
+    # A sum is finite only if all terms are, short of overflow: one pass in the good case.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not np.isfinite(columns.sum()) and bool(by_column(columns, np.isnan).any())
+
+
+def _check_values(columns: FloatArray, names: Any) -> None:
+    """Raise where a column has no value at all, naming it."""
+    empty = np.flatnonzero(np.isnan(columns).all(axis=0))
+    if len(empty):
+        raise ValueError(
+            f"X has no value at all in {counted('column', (names[e] for e in empty))}. "
+            "Drop it first."
+        )

@@ -1,0 +1,35 @@
+"""Rows that are not in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coterie._core.devices import check_on_host
+from coterie._data.engines import Engine, engine_of
+from coterie._data.fields import is_lazy
+from coterie._data.validation import library_of
+
+
+def is_out_of_memory(X: Any) -> bool:
+    """Whether the rows of a table or a field are not in memory."""
+    return library_of(X) is not None or is_lazy(X)
+
+
+def engine_for(table: Any) -> Engine:
+    """The engine of a table whose rows are not in memory."""
+    engine = engine_of(table)
+    if engine is None:
+        raise TypeError(f"X is made of {type(table).__name__}, and is not in memory: load X first.")
+    return engine
+
+
+def check_in_memory(X: Any, why: str) -> None:
+    """Raise where rows are needed here and lie elsewhere."""
+    if is_out_of_memory(X):
+        raise ValueError(f"{why}, and those of X are not in memory: load X first.")
+
+
+def check_rows_at_hand(X: Any, why: str) -> None:
+    """Raise where rows are needed one by one, and lie elsewhere or on a device."""
+    check_on_host(X)
+    check_in_memory(X, why)

@@ -1,0 +1,344 @@
+"""Targets as numbers, read from y or from moments, or one sentence that says why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
+from sklearn.utils.validation import column_or_1d
+
+from coterie._core.criteria import CLASSES
+from coterie._core.evidence import location_of, standardised
+from coterie._core.values import FloatArray, IntArray
+from coterie._data.moments import Moments, TargetColumn
+from coterie._data.validation import counted
+from coterie.families import Family
+
+# Fewer labels than this may all be different.
+FEW_LABELS = 10
+# More different whole numbers than this are hardly the numbers of classes,
+MAX_CODES = 10
+# and a class that is rarer than this is more likely a large count,
+MIN_SHARE_OF_CODE = 0.02
+# as are all others where nearly all are 0.
+MAX_SHARE_OF_ZERO = 0.9
+
+
+class Targets(NamedTuple):
+    """Targets as numbers, of shape (n_samples, n_targets), and the classes behind them if any."""
+
+    values: FloatArray
+    classes: Any = None
+
+
+class TargetsInMoments(NamedTuple):
+    """Targets as sums of what was kept, of shape (n_targets, n_kept), and the classes if any."""
+
+    weights: FloatArray
+    classes: Any = None
+
+
+class TargetReader(Protocol):
+    """Reads targets, from y or from moments."""
+
+    def from_y(self, y: Any) -> Targets:
+        """The targets of each row."""
+
+    def from_moments(self, moments: Moments) -> TargetsInMoments:
+        """The targets as sums of what moments have kept."""
+
+
+@dataclass(frozen=True)
+class NumbersOrClasses:
+    """Numbers as they are; of text, one target for each class, or one for two classes."""
+
+    name: str  # who reads, in messages
+
+    def from_y(self, y: Any) -> Targets:
+        """The targets of each row."""
+        if not is_text(y):
+            return Targets(_numbers(y, self.name))
+        return _by_column(y, self._column)
+
+    def _column(self, column: Any) -> tuple[FloatArray, Any]:
+        if is_text(column):
+            return _indicators(column, self.name)
+        return _numbers(column, self.name), None
+
+    def from_moments(self, moments: Moments) -> TargetsInMoments:
+        """The targets as sums of what moments have kept."""
+
+        def column(kept: TargetColumn) -> tuple[FloatArray, Any]:
+            if kept.is_text:
+                return _kept_indicators(kept, moments, self.name)
+            return _kept_numbers(kept, self.name), None
+
+        return _by_kept_column(moments, column)
+
+
+@dataclass(frozen=True)
+class OneNumber:
+    """One target, of numbers."""
+
+    name: str
+
+    def from_y(self, y: Any) -> Targets:
+        """The target of each row."""
+        return Targets(_numbers(column_or_1d(y, warn=True), self.name))
+
+    def from_moments(self, moments: Moments) -> TargetsInMoments:
+        """The target as a sum of what moments have kept."""
+        if (n_targets := len(moments.target_columns)) > 1:
+            raise ValueError(
+                f"{self.name} takes one target, and the moments have {n_targets}. Use NonLinCFA "
+                "instead."
+            )
+        return _by_kept_column(moments, lambda kept: (_kept_numbers(kept, self.name), None))
+
+
+@dataclass(frozen=True)
+class FamilyTargets:
+    """Targets that a family takes: numbers, or one target for each class."""
+
+    family: Family
+
+    @property
+    def name(self) -> str:
+        """Who reads, in messages."""
+        return f"family '{self.family.name}'"
+
+    def from_y(self, y: Any) -> Targets:
+        """The targets of each row."""
+        if self.family.takes_labels:
+            return _by_column(y, lambda column: _indicators(column, self.name))
+        targets = _numbers(y, self.name)
+        allowed = self._allowed(targets)
+        if not allowed.all():
+            raise ValueError(
+                f"{self.name} needs y to be {self.family.expects}, got {targets[~allowed][0]:g} in "
+                f"{_rows(~allowed.all(axis=1))}."
+            )
+        return Targets(targets)
+
+    def from_moments(self, moments: Moments) -> TargetsInMoments:
+        """The targets as sums of what moments have kept."""
+        if self.family.takes_labels:
+            return _by_kept_column(moments, lambda kept: _kept_indicators(kept, moments, self.name))
+        for kept in moments.target_columns:
+            _kept_numbers(kept, self.name)
+            self._check_kept(kept)
+        return _by_kept_column(moments, lambda kept: (_kept_numbers(kept, self.name), None))
+
+    def _check_kept(self, kept: TargetColumn) -> None:
+        """Raise where the family does not take the smallest, the largest or a broken number."""
+        some = [kept.low, kept.high, *(() if kept.fraction is None else [kept.fraction])]
+        values = np.array(some, dtype=np.float64)[:, None]
+        allowed = self._allowed(values)
+        if not allowed.all():
+            raise ValueError(
+                f"{self.name} needs y to be {self.family.expects}, got {values[~allowed][0]:g}."
+            )
+
+    def _allowed(self, targets: FloatArray) -> Any:
+        return np.broadcast_to(np.asarray(self.family.takes(targets), dtype=bool), targets.shape)
+
+
+@dataclass(frozen=True)
+class NumbersOrCodes:
+    """Numbers as they are; classes by their number. For those who count rows."""
+
+    name: str
+
+    def from_y(self, y: Any) -> Targets:
+        """The targets of each row."""
+        return _by_column(y, self._column)
+
+    def _column(self, column: Any) -> tuple[FloatArray, Any]:
+        if not is_text(column):
+            return _numbers(column, self.name), None
+        numbers, classes = numbered(column)
+        if len(classes) > CLASSES:
+            raise ValueError(
+                f"{self.name} takes up to {CLASSES} classes, got {len(classes)}: more have no "
+                "order to group them by. Use GenLinCFA(family='bernoulli')."
+            )
+        return _numbers(numbers, self.name), classes
+
+    def from_moments(self, moments: Moments) -> TargetsInMoments:
+        """Raise, since rows must be counted."""
+        raise ValueError(f"{self.name} counts rows: moments are not enough. Use fit.")
+
+
+def _no_numbers(name: str, labels: list[str]) -> ValueError:
+    return ValueError(
+        f"{name} needs a target of numbers, got text ({counted('label', labels, most=3)}). For "
+        "classes use GenLinCFA(family='bernoulli')."
+    )
+
+
+def _numbers(y: Any, name: str) -> FloatArray:
+    """Targets of real numbers, each of which varies."""
+    y = np.asarray(y)
+    if labels := _labels(y):
+        raise _no_numbers(name, labels)
+    if y.dtype.kind not in "biufO":
+        raise ValueError(f"{name} needs a target of numbers, got an array of {y.dtype}.")
+    targets = y.astype(np.float64).reshape(len(y), -1)
+    if not np.isfinite(targets).all():
+        bad = ~np.isfinite(targets).all(axis=1)
+        raise ValueError(f"y has NaN, None or infinity in {_rows(bad)}.")
+    _check_varying(targets[0], standardised(targets).spread)
+    return targets
+
+
+def _kept_numbers(kept: TargetColumn, name: str) -> FloatArray:
+    if kept.is_text:
+        raise _no_numbers(name, sorted(kept.values or ()))
+    values = [1.0] if kept.values is None else kept.values
+    return np.array([values], dtype=np.float64)
+
+
+def _check_varying(value: FloatArray, spread: FloatArray) -> None:
+    """Raise where a target is constant, by one value of each and the spread of each."""
+    constant = np.flatnonzero(spread == 0).tolist()
+    if constant and len(spread) == 1:
+        raise ValueError(f"y is constant, {value[0]:g} in every row: there is nothing to learn.")
+    if constant:
+        raise ValueError(
+            f"y is constant in {counted('column', constant)}: there is nothing to learn."
+        )
+
+
+def _labels(y: NDArray[Any]) -> list[str]:
+    """The labels that are text, sorted."""
+    if y.dtype.kind not in "OUST":
+        return []
+    return sorted({str(value) for value in y.ravel() if isinstance(value, str | bytes)})
+
+
+def is_text(y: Any) -> bool:
+    """Whether a target has labels that are text."""
+    return bool(_labels(np.asarray(y)))
+
+
+def _rows(bad: Any) -> str:
+    return counted("row", np.flatnonzero(bad).tolist())
+
+
+def _by_column(y: Any, target: Callable[[Any], tuple[FloatArray, Any]]) -> Targets:
+    """The targets that each column of y becomes, and its classes, if it has some."""
+    y = np.asarray(y)
+    found = [target(column) for column in _plain_columns(y.reshape(len(y), -1))]
+    values = np.hstack([values for values, _ in found])
+    return Targets(values, _known_classes([classes for _, classes in found]))
+
+
+def _by_kept_column(
+    moments: Moments, target: Callable[[TargetColumn], tuple[FloatArray, Any]]
+) -> TargetsInMoments:
+    """The same for what moments have kept of each column."""
+    found = [target(kept) for kept in moments.target_columns]
+    weights = np.asarray(block_diag(*(weights for weights, _ in found)), dtype=np.float64)
+    parts = [part.with_targets(weights) for part in moments.accumulated]
+    centre, spread = (each[moments.n_features_in_ :] for each in location_of(parts))
+    _check_varying(centre, spread)
+    return TargetsInMoments(weights, _known_classes([classes for _, classes in found]))
+
+
+def _known_classes(classes: list[Any]) -> Any:
+    """The classes of the only target, or of each; None where all are numbers."""
+    if all(one is None for one in classes):
+        return None
+    return classes[0] if len(classes) == 1 else classes
+
+
+def _plain_columns(columns: NDArray[Any]) -> Iterable[NDArray[Any]]:
+    """Each column; one that has numbers, though others have text, as numbers."""
+    for column in columns.T:
+        is_mixed = column.dtype.kind == "O" and columns.shape[1] > 1
+        numbers = is_mixed and all(isinstance(value, Real) for value in column)
+        yield column.astype(np.float64) if numbers else column
+
+
+def _check_classes(name: str, n_classes: int, n_rows: int) -> None:
+    if n_classes < 2:
+        raise ValueError(f"{name} needs y with 2 classes or more, got {n_classes} class.")
+    if n_classes > n_rows / 2 and n_rows >= FEW_LABELS:
+        raise ValueError(
+            f"{name} needs y with classes, got {n_classes} different labels in {n_rows} rows. Are "
+            "these numbers? Then use NonLinCFA, with y as numbers."
+        )
+
+
+def _indicators(labels: NDArray[Any], name: str) -> tuple[FloatArray, NDArray[Any]]:
+    """One column for each class, or one for two (1 for the second), and the classes."""
+    numbers, classes = numbered(labels)
+    _check_classes(name, len(classes), len(labels))
+    if len(classes) == 2:
+        return (numbers == 1).astype(np.float64)[:, None], classes
+    return (numbers[:, None] == np.arange(len(classes))).astype(np.float64), classes
+
+
+def _kept_indicators(
+    kept: TargetColumn, moments: Moments, name: str
+) -> tuple[FloatArray, NDArray[Any]]:
+    """The same for what moments have kept."""
+    if kept.values is None:
+        raise ValueError(
+            f"{name} needs y with classes, and these moments were told numbers of so many values "
+            "that they were not told apart. Are these labels? Then pass them as text."
+        )
+    labels = np.empty(len(kept.values), dtype=np.dtype(kept.dtype))
+    labels[:] = kept.values
+    numbers, classes = numbered(labels)
+    _check_classes(name, len(classes), moments.n_samples_)
+    weights = np.zeros((len(classes), len(classes)))
+    weights[numbers, np.arange(len(classes))] = 1.0
+    return (weights[[1]] if len(classes) == 2 else weights), classes
+
+
+def numbered(labels: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
+    """The number of the class of each label, and the classes in sorted order."""
+    values = labels.tolist()
+    missing = [_is_missing(value) for value in values]
+    if any(missing):
+        raise ValueError(f"y has None or NaN in {_rows(missing)}.")
+    classes = sorted(set(values), key=lambda label: (str(type(label)), label))
+    number = {label: place for place, label in enumerate(classes)}
+    in_order = np.empty(len(classes), dtype=labels.dtype)
+    in_order[:] = classes
+    return np.array([number[value] for value in values], dtype=np.intp), in_order
+
+
+def _is_missing(label: Any) -> bool:
+    # Whether two labels of pandas differ may itself be missing.
+    return label is None or type(label).__name__ == "NAType" or label != label
+
+
+def look_like_classes(y: Any) -> int:
+    """How many classes a target of whole numbers seems to have; 0 where they are numbers.
+
+    Two values are classes; so are a few whole numbers in a row from 0 or 1, none of them rare.
+
+    Examples
+    --------
+    >>> look_like_classes([1, 2, 3, 1, 2]), look_like_classes([3, 1, 4, 1, 5])
+    (3, 0)
+    """
+    target = np.asarray(y)
+    if target.ndim != 1 or target.dtype.kind not in "biuf" or not len(target):
+        return 0
+    values, counts = np.unique(target, return_counts=True)
+    if len(values) == 2:
+        return 2
+    in_a_row = values[0] in (0, 1) and (np.diff(values) == 1).all()
+    if not in_a_row or not 2 < len(values) <= MAX_CODES:
+        return 0
+    shares = counts / len(target)
+    is_plain = shares.min() >= MIN_SHARE_OF_CODE and shares[0] < MAX_SHARE_OF_ZERO
+    return len(values) if is_plain else 0

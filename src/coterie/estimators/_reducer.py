@@ -1,0 +1,435 @@
+"""What the reducers share: call the fit, copy what it found, transform."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags, check_array
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from coterie._core.aggregations import Linear
+from coterie._core.devices import OnDevice, given_back, host, is_foreign
+from coterie._core.fit import (
+    Fit,
+    FitSpec,
+    Pricing,
+    Problem,
+    TrainingData,
+    checked_names,
+    fit_groups,
+)
+from coterie._core.values import FloatArray
+from coterie._data.engines import engine_of
+from coterie._data.fields import is_field
+from coterie._data.moments import Moments
+from coterie._data.parameters import checked_aggregation, fit_spec
+from coterie._data.training import (
+    ColumnData,
+    Given,
+    check_in_memory,
+    checked_array,
+    column_data,
+    feature_names,
+    fold_of_each,
+    is_out_of_memory,
+    lazy_data,
+    moment_data,
+    names_in_moments,
+    read_table,
+    reason_for_rows,
+    table_of_field,
+    taken_to_apply,
+)
+from coterie._data.validation import library_of
+from coterie._persist.documents import document_of, plain_state, state_again
+from coterie._persist.files import text_of, write_whole
+from coterie.estimators._html import groups_shown
+from coterie.estimators._remote import (
+    carried_back,
+    output_is_set,
+    transformed_remotely,
+    transformed_rows,
+)
+from coterie.estimators._warnings import warn, warn_of_classes, warn_of_fit
+
+SearchName = Literal["forward", "restart", "best"]
+NOTHING = Given()
+# What only some parameters find, so that an earlier fit must not leave it behind.
+SOMETIMES_FOUND = ("penalty", "tolerance", "classes")
+
+
+def _saw_a_field(reducer: Reducer) -> bool:
+    """Whether the groups can be shown where their members lie."""
+    features = getattr(getattr(reducer, "fit_", None), "features", None)
+    if features is None or features.layout is None or features.inputs is not None:
+        raise AttributeError("as_field needs fit to see an xarray field, and inputs=None.")
+    return True
+
+
+def _can_go_back(reducer: Reducer) -> bool:
+    """Whether the aggregation and the inputs have an inverse: as fitted, else as given."""
+    fit = getattr(reducer, "fit_", None)
+    aggregation = checked_aggregation(reducer.aggregation) if fit is None else fit.aggregation
+    if not isinstance(aggregation, Linear):
+        raise AttributeError(
+            f"aggregation '{aggregation.name}' has no inverse; 'mean', 'sum' and 'principal' have."
+        )
+    inputs = reducer.inputs if fit is None else fit.features.inputs
+    if inputs is not None and not hasattr(inputs, "inverse_transform"):
+        raise AttributeError(f"inputs {inputs!r} has no inverse_transform.")
+    return True
+
+
+def _can_do_without_rows(reducer: Reducer) -> bool:
+    """Whether moments are enough, as far as parameters tell."""
+    reason = reducer._row_reason or reason_for_rows(
+        checked_aggregation(reducer.aggregation),
+        reducer.inputs,
+        missing=reducer.missing != "error",
+    )
+    if reason:
+        raise AttributeError(f"{reason}: moments are not enough. Use fit.")
+    return True
+
+
+class Reducer(TransformerMixin, BaseEstimator, ABC):
+    """Groups features and replaces each group by its aggregate.
+
+    Final classes store their parameters, and say how these price a merge.
+    """
+
+    aggregation: Any
+    inputs: Any
+    missing: Any
+    fit_: Fit
+    _takes_several_targets: ClassVar[bool] = True
+
+    @property
+    def _row_reason(self) -> str | None:
+        """Why rows are needed and moments are not enough; None where these are."""
+        return None
+
+    @abstractmethod
+    def _pricing(self) -> Pricing:
+        """How merges are priced, as the parameters ask."""
+
+    def _spec(self) -> FitSpec:
+        """What the parameters ask for."""
+        return fit_spec(self.get_params(deep=False), self._pricing())
+
+    def _fit(self, X: Any, y: Any, given: Given = NOTHING) -> Self:
+        """Group the features of X and keep what transform needs."""
+        self.__dict__.pop("_moments", None)
+        data = training_data(self, X, y, given)
+        self._store(fit_groups(data, self._spec(), self._pricing()))
+        if self._pricing().regresses_numbers and isinstance(data, ColumnData):
+            warn_of_classes(y if isinstance(y, np.ndarray) else host(y), type(self).__name__)
+        return self
+
+    def fit_moments(self, moments: Moments) -> Self:
+        """Learn which features to aggregate from moments, without any rows.
+
+        The decisions are those of ``fit`` on all rows that the moments have counted. Another
+        tolerance needs another search, but no other look at the rows.
+
+        Parameters
+        ----------
+        moments : Moments
+            Their folds are those of `cv`. For the aggregations "mean" and "sum", and without
+            `inputs` and ``missing="pairwise"``, which need rows; `covariance` and `max_bytes`
+            have no say.
+
+        Returns
+        -------
+        The reducer, fitted.
+        """
+        if not isinstance(moments, Moments):
+            raise TypeError(f"moments must be coterie.Moments, got {type(moments).__name__}.")
+        self.__dict__.pop("_moments", None)
+        return self._fit_to_moments(moments, names_in_moments(moments))
+
+    @available_if(_can_do_without_rows)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Count some rows more, and learn from all rows so far which features to aggregate.
+
+        As :meth:`fit_moments`, with moments that the reducer keeps. Each call makes a search of its
+        own; with many batches it is faster to ``update`` moments and to fit once. Where prices
+        are scored on folds, each batch is cut into as many contiguous ones.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), optional
+            How many times each row counts.
+
+        Returns
+        -------
+        The reducer, fitted. Where the rows so far do not suffice for a fit they are counted all the
+        same, and the error says what is missing.
+        """
+        check_in_memory(X, "partial_fit counts rows")
+        known = self.__dict__.get("_moments")
+        least = 2 if known is None else 1
+        X = checked_array(self, X, reset=known is None, ensure_min_features=least)
+        moments = Moments() if known is None else known
+        moments.update(X, y, sample_weight, fold_of_each(self._pricing().cv, X.shape[0]))
+        self._moments = moments
+        return self._fit_to_moments(moments, getattr(self, "feature_names_in_", None))
+
+    def _fit_to_moments(self, moments: Moments, names: Any) -> Self:
+        spec, pricing = self._spec(), self._pricing()
+        self._store(fit_groups(moment_data(moments, spec, pricing, names=names), spec, pricing))
+        return self
+
+    def _store(self, fit: Fit) -> None:
+        """Copy what a fit found, and say what there is to say about it."""
+        store(self, fit)
+        is_sized = getattr(self, "n_groups", None) is not None
+        warn_of_fit(fit, partial(feature_names, fit.features, fit.n_inputs), is_sized=is_sized)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Replace each group by its aggregate.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_groups), or a frame as set by ``set_output``
+            The aggregates, named as in ``get_feature_names_out``. Sparse if X is, unless `scale`
+            is set; for a field a DataArray of samples and groups; for a table or field of Dask
+            one of the same kind, to be computed when somebody asks for it.
+        """
+        check_is_fitted(self)
+        if is_out_of_memory(X):
+            return transformed_remotely(self, X)
+        if is_foreign(X):
+            return given_back(transformed_rows(self, taken_to_apply(self, X)), X)
+        values = transformed_rows(self, X)
+        if not is_field(X) or output_is_set(self):
+            return values
+        return self.fit_.features.layout.samples(values, X, self.get_feature_names_out())
+
+    @available_if(_can_go_back)
+    def inverse_transform(self, X: Any) -> FloatArray:
+        """Features that have these aggregates: each member gets its group's share.
+
+        For the mean, every member gets the value of its group. Only what the aggregates
+        know comes back, as with any reduction. Available for linear aggregations, and for
+        ``inputs`` that have an inverse themselves.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_groups)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Sparse if X is, unless `scale` is set; a field if X is what ``transform`` made of one.
+        """
+        check_is_fitted(self)
+        layout = self.fit_.features.layout
+        if is_foreign(X):
+            return given_back(_features_of(self, taken_to_apply(self, X)), X)
+        if is_field(X) and layout is not None:
+            rows = X.transpose(layout.sample_dim, ...).data
+            return layout.unstacked(_features_of(self, rows), X)
+        return _features_of(self, X)
+
+    @available_if(_saw_a_field)
+    def as_field(self, values: Any = None) -> Any:
+        """One value for each group, or the number of the group, where its members lie.
+
+        Available where ``fit`` saw an xarray field, and ``inputs`` is None.
+
+        Parameters
+        ----------
+        values : array-like of shape (n_groups,), optional
+            What to show, such as the coefficients of a model behind the groups. Without them,
+            ``labels_``.
+
+        Returns
+        -------
+        xarray.DataArray, or Dataset if fit saw one
+            On the grid of the features, NaN where there are none, ready for ``.plot()``.
+        """
+        check_is_fitted(self)
+        fit = self.fit_
+        if values is None:
+            return fit.features.layout.field(fit.labels)
+        values = np.asarray(values)
+        if values.shape != (fit.n_groups,):
+            raise ValueError(
+                f"values must have one entry per group, {fit.n_groups}, got shape {values.shape}."
+            )
+        return fit.features.layout.field(values[fit.labels])
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the aggregates: ``mean(a, b, c)``, or ``a`` for a group of one.
+
+        A long list of members is shortened; ``groups_`` has all of them.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the features, where X had none.
+
+        Returns
+        -------
+        ndarray of shape (n_groups,) of str objects
+        """
+        check_is_fitted(self)
+        return self.fit_.names_out(input_names_of(self, input_features))
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        functions: Mapping[str, Any] | None = None,
+        *,
+        trace: Literal["accepted", "all"] = "accepted",
+    ) -> None:
+        """Write the fitted reducer to a file of JSON, to be read by :func:`coterie.load`.
+
+        The file has no code in it, and what is loaded transforms exactly as this one. It is
+        written beside and then renamed, so that an old file of this name is kept if anything fails.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, such as ``"model.json"``.
+        functions : dict of functions and families, optional
+            Names for functions that are parameters. Without one, a function is called by its own
+            name, and a lambda has none. Functions are named in the file, not held.
+        trace : {"accepted", "all"}, default="accepted"
+            Which decisions of ``trace_`` to keep: the merges, or what was refused as well, of which
+            there can be millions.
+
+        Raises
+        ------
+        TypeError
+            Where a parameter is of a kind that JSON cannot hold, such as a transformer.
+        """
+        check_is_fitted(self)
+        write_whole(path, text_of(document_of(self, functions, trace)))
+
+    # How scikit-learn shows estimators in notebooks, with a table of the groups below.
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + groups_shown(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += groups_shown(self)
+        return bundle
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Plain arrays, so that skops has nothing of ours to trust but the reducer itself.
+        return plain_state(super().__getstate__())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state_again(state))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # Not as soon as the features are known: the fit may have failed after that.
+        return "labels_" in vars(self)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = self._takes_several_targets
+        tags.input_tags.allow_nan = self.missing == "pairwise"
+        tags.input_tags.sparse = self._takes_sparse()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _takes_sparse(self) -> bool:
+        is_sum = isinstance(self.aggregation, str) and self.aggregation in ("mean", "sum")
+        return is_sum and self.missing == "error" and self._row_reason is None
+
+
+def training_data(reducer: Reducer, X: Any, y: Any, given: Given = NOTHING) -> TrainingData:
+    """What a reducer learns from, as its parameters ask; it learns the features of X."""
+    spec, pricing = reducer._spec(), reducer._pricing()
+    X, y, layout = table_of_field(X, y)
+    if library_of(X) is not None:
+        return lazy_data(X, y, given, spec, pricing, layout)
+    table = read_table(reducer, X, y, given, spec, pricing, layout)
+    if pricing.cv is None and table.rows.groups is not None:
+        warn("groups of rows have no use without folds: give cv, such as GroupKFold().")
+    return column_data(table, spec, pricing)
+
+
+def problem_of(reducer: Reducer, X: Any, y: Any, given: Given = NOTHING) -> Problem:
+    """Training data of a reducer whose evidence is gathered, to be grouped at any tolerance."""
+    data = training_data(reducer, X, y, given)
+    return Problem.of(data, reducer._spec(), reducer._pricing())
+
+
+def pricing_of(reducer: Reducer) -> Pricing:
+    """How a reducer prices merges, as its parameters ask."""
+    return reducer._pricing()
+
+
+def store(reducer: Any, fit: Fit) -> None:
+    """Copy what a fit found to the attributes of a reducer."""
+    reducer.fit_ = fit
+    reducer.labels_, reducer.groups_, reducer.n_groups_ = fit.labels, fit.groups, fit.n_groups
+    reducer.signs_, reducer.trace_ = fit.signs, fit.trace
+    reducer.n_features_in_ = fit.features.n_features
+    found = {name: getattr(fit, name) for name in SOMETIMES_FOUND}
+    # Cells of a field have names of their own.
+    names = None if fit.features.layout is not None else fit.features.names
+    for name, value in {**found, "feature_names_in": names}.items():
+        reducer.__dict__.pop(f"{name}_", None)
+        if value is not None:
+            setattr(reducer, f"{name}_", value)
+
+
+def input_names_of(reducer: Any, input_features: Any = None) -> list[str]:
+    """Names of what a fitted reducer groups: its features, and what its inputs make of them."""
+    return feature_names(reducer.fit_.features, reducer.fit_.n_inputs, input_features)
+
+
+def _features_of(reducer: Reducer, X: Any) -> Any:
+    """Features that have some aggregates, wherever these lie."""
+    engine = engine_of(X)
+    if engine is None:
+        return _members_of(reducer, X)
+    features = reducer.fit_.features
+    names = checked_names(None, features.names, features.n_features)
+    return engine.transformed(X, carried_back(reducer, _members_of, names))
+
+
+def _members_of(reducer: Reducer, X: Any) -> Any:
+    """Features that have some aggregates, which are in memory or on a device."""
+    fit = reducer.fit_
+    values = X if isinstance(X, OnDevice) else _checked_aggregates(reducer, X)
+    if values.ndim != 2:
+        raise ValueError(f"X must have 2 dimensions, got shape {values.shape}.")
+    if values.shape[1] != fit.n_groups:
+        raise ValueError(
+            f"X must have one column per group, {fit.n_groups}, got {values.shape[1]}."
+        )
+    columns, inputs = fit.inverse_transform(values), fit.features.inputs
+    return columns if inputs is None else inputs.inverse_transform(columns)
+
+
+def _checked_aggregates(reducer: Reducer, X: Any) -> Any:
+    return check_array(
+        X,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan" if reducer.fit_.features.missing else True,
+        input_name="X",
+        estimator=reducer,
+    )
