@@ -6,7 +6,7 @@ A merge is accepted when its price does not exceed its allowance.
 # First, and from here: deep in a chain of imports scikit-learn takes longer to load.
 import sklearn  # noqa: F401
 
-from coterie import datasets, families, plot, theory
+from coterie import datasets, extending, families, plot, report, theory
 from coterie._core.values import FitWarning
 from coterie._data.fields import field_to_graph
 from coterie._data.moments import Moments
@@ -16,13 +16,19 @@ from coterie._model_selection.resampling import stability
 from coterie._model_selection.tuning import ToleranceCV, tolerance_path
 from coterie._persist.models import load
 from coterie._persist.onnx import to_onnx
-from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA, normalised_weights
-from coterie.report.inspection import summarise, write_report
-from coterie.report.studies import compare, study
+from coterie.estimators import (
+    CustomCFA,
+    GenLinCFA,
+    LinCFA,
+    MutualCFA,
+    NonLinCFA,
+    normalised_weights,
+)
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CustomCFA",
     "FitWarning",
     "GenLinCFA",
     "LinCFA",
@@ -31,20 +37,18 @@ __all__ = [
     "NonLinCFA",
     "ToleranceCV",
     "__version__",
-    "compare",
     "coordinates_to_graph",
     "datasets",
+    "extending",
     "families",
     "field_to_graph",
     "load",
     "moments_from",
     "normalised_weights",
     "plot",
+    "report",
     "stability",
-    "study",
-    "summarise",
     "theory",
     "to_onnx",
     "tolerance_path",
-    "write_report",
 ]

@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip("click")
 from click.testing import CliRunner
 
-from coterie import study
 from coterie.cli._commands import coterie
 from coterie.datasets import make_groups
+from coterie.report import study
 
 FEATURES = [f"f{k}" for k in range(12)]
 

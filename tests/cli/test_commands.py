@@ -21,7 +21,7 @@ def test_fit_does_the_whole_job(run, data, frame):
     assert result.exit_code == 0
     assert "Target y: regression" in result.output
     assert "12 columns became" in result.output
-    twin = coterie.study(frame.select(FEATURES), frame["y"].to_numpy())
+    twin = coterie.report.study(frame.select(FEATURES), frame["y"].to_numpy())
     folder = Path("data-coterie")
     loaded = coterie.load(folder / "model.json")
     assert loaded.labels_.tolist() == twin.reducer.labels_.tolist()
@@ -147,7 +147,7 @@ def test_time_is_read_as_time(run, frame, tmp_path, form):
     words = ["--time", "when", "-o", tmp_path / "out", "--no-path"]
     answer = json.loads(run("fit", tmp_path / "data.csv", "-t", "y", "--json", *words).stdout)
     ordered = frame.sort("day")
-    twin = coterie.study(
+    twin = coterie.report.study(
         ordered.select(FEATURES), ordered["y"].to_numpy(), by_time=True, path=False
     )
     assert answer["scores"][0]["score"] == twin.summary.scores[0].score
@@ -219,7 +219,7 @@ def test_weights_and_time_are_no_features(run, frame, tmp_path):
     answer = json.loads(run("fit", file, "-t", "y", "--json", *words).stdout)
     assert answer["features"] == FEATURES
     ordered = frame.sort("day")
-    twin = coterie.study(
+    twin = coterie.report.study(
         ordered.select(FEATURES),
         ordered["y"].to_numpy(),
         by_time=True,
@@ -352,7 +352,7 @@ def test_path_shows_every_tolerance(run, data, frame):
 
 def test_compare_shows_everyone(run, data, frame):
     result = run("compare", data, "-t", "y", "--folds", "3")
-    twin = coterie.compare(frame.select(FEATURES), frame["y"].to_numpy(), cv=3)
+    twin = coterie.report.compare(frame.select(FEATURES), frame["y"].to_numpy(), cv=3)
     for score in twin.scores:
         assert score.name in result.stdout
         assert f"{score.score:.4f}" in result.stdout

@@ -11,9 +11,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from coterie import study
 from coterie.cli import main
 from coterie.cli._errors import BUG, INPUT, INTERRUPTED, OUTPUT, USAGE, exit_code_and_message
+from coterie.report import study
 
 
 def one_line(result, code):

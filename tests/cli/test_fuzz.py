@@ -88,7 +88,7 @@ def test_any_numbers_are_an_answer_or_a_line(run, tmp_path, data):
 @pytest.fixture(scope="module")
 def document(tmp_path_factory):
     X, y, _ = make_groups(60, 6, 2, noise=2.0, random_state=0)
-    told = coterie.study(X, y)
+    told = coterie.report.study(X, y)
     path = tmp_path_factory.mktemp("model") / "model.json"
     save_with_summary(told.reducer, told.summary, path)
     return path.read_text()

@@ -248,7 +248,11 @@ BAD = [
         {"tolerance": 0.9},
         "with a tolerance that is a number need bound",
     ),
-    ({}, {"bound": "fitted", "signs": True}, "signs=True goes without bound='fitted'"),
+    (
+        {},
+        {"bound": "fitted", "signs": True},
+        "signs=True cannot be used here: bound='fitted' fits models to rows",
+    ),
     ({}, {"n_groups": 2, "bound": "oops"}, "bound must be one of 'general', 'bivariate', 'fitted'"),
     ({}, {"n_groups": 2, "curvature": -1}, "curvature must be more than 0, got -1.0."),
 ]

@@ -15,13 +15,14 @@ from sklearn.utils import check_array
 
 from coterie._core.aggregations import (
     AGGREGATIONS,
+    Additive,
     Aggregation,
     Custom,
     LinearSum,
     over_available,
 )
 from coterie._core.criteria import PENALTIES
-from coterie._core.evidence import ComputeOptions
+from coterie._core.evidence import ComputeOptions, RunningAggregate
 from coterie._core.fit import FitSpec, Pricing, TrainingData
 from coterie._core.must_link import MustLink
 from coterie._core.search import ALONE, SEARCHES, Limits, Search
@@ -216,11 +217,33 @@ def check_bound(bound: object, curvature: object, tolerance: object) -> None:
 
 
 def checked_aggregation(aggregation: object) -> Aggregation:
-    """The aggregation that a word names, or that a function is."""
+    """The aggregation that a word names, that a function is, or an object of one's own."""
+    if is_aggregation(aggregation):
+        return _own_aggregation(aggregation)
     if callable(aggregation):
         return Custom(aggregation)
     word = checked_word("aggregation", aggregation, AGGREGATIONS, also=" or a function")
     return AGGREGATIONS[word]
+
+
+def is_aggregation(value: Any) -> bool:
+    """Whether an object has what an aggregation needs at least: a name and values."""
+    return isinstance(getattr(value, "name", None), str) and callable(
+        getattr(value, "values", None)
+    )
+
+
+def is_extension(value: Any) -> bool:
+    """Whether a value is an aggregation or a criterion of one's own."""
+    return is_aggregation(value) or callable(getattr(value, "verdict", None))
+
+
+def _own_aggregation(aggregation: Any) -> Aggregation:
+    """An aggregation as it is, if a search can ask it about candidates; else by its values."""
+    if isinstance(aggregation, Additive | RunningAggregate):
+        return aggregation  # type: ignore[return-value]
+    keeps_single = bool(getattr(aggregation, "keeps_single", False))
+    return Custom(aggregation.values, keeps_single, aggregation)
 
 
 def _checked_size(n_groups: object, tolerance: object) -> int:
@@ -251,7 +274,7 @@ def _checked_signs(signs: object, aggregation: Aggregation, pricing: Pricing) ->
     if signs and not isinstance(aggregation, LinearSum):
         raise ValueError(f"signs=True needs aggregation='mean' or 'sum', got '{aggregation.name}'.")
     if signs and pricing.row_reason:
-        raise ValueError("signs=True goes without bound='fitted': use another bound.")
+        raise ValueError(f"signs=True cannot be used here: {pricing.row_reason}.")
     return signs
 
 

@@ -13,8 +13,8 @@ from coterie._persist.documents import (
     checked_functions,
     document_of,
     fit_in,
-    parameters_in,
     restore_settings,
+    unfitted_in,
     upgraded,
 )
 from coterie._persist.files import (
@@ -122,9 +122,8 @@ def _check_model_format(document: Entry) -> None:
 def _reducer_from_json(document: Entry, functions: Mapping[str, Any]) -> Any:
     _check_model_format(document)
     kind = REDUCER_BY_NAME[document["reducer"].word([*REDUCER_BY_NAME])]
-    known = kind().get_params(deep=False)
     inside = {name: one for name, one in REDUCER_BY_NAME.items() if one is not ToleranceCV}
-    reducer = kind(**parameters_in(document["parameters"], known, functions, inside))
+    reducer = unfitted_in(document["parameters"], kind, functions, inside)
     fitted = document["fitted"]
     fit = fit_in(fitted, functions)
     if isinstance(reducer, ToleranceCV):

@@ -86,7 +86,7 @@ def fit(
 
     DATA is a CSV, TSV, Parquet, Feather, JSON lines or Excel file; - is standard input.
 
-    In Python: coterie.study(X, y).
+    In Python: coterie.report.study(X, y).
     """
     folder = Path(base_name(source.data) + "-coterie" if output is None else output)
     with progress_bars(display) as bar:
@@ -186,7 +186,7 @@ def transform(
 def report(model: str, output: str | None) -> None:
     """Write the report of a model: one HTML file that needs no network.
 
-    In Python: coterie.write_report(coterie.summarise(reducer, X, y), path).
+    In Python: coterie.report.write_report(coterie.report.summarise(reducer, X, y), path).
     """
     summary = _load_or_build_summary(model)
     if output == "-":
@@ -298,7 +298,7 @@ def compare(
     All methods are fitted to the same rows and scored on the same held-out folds. The other methods
     choose their number of columns by cross-validation on the training rows.
 
-    In Python: coterie.compare(X, y).
+    In Python: coterie.report.compare(X, y).
     """
     with progress_bars(display) as bar:
         bar("read", 0, 1)
@@ -327,7 +327,7 @@ def compare(
 def demo(display: DisplayOptions, output: str) -> None:
     """Predict fat in meat from near-infrared spectra: 100 columns, a few groups, and a report.
 
-    In Python: coterie.study(X, y) with X, y from coterie.datasets.load_tecator.
+    In Python: coterie.report.study(X, y) with X, y from coterie.datasets.load_tecator.
     """
     import polars
 

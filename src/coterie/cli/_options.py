@@ -9,7 +9,11 @@ from typing import Any, ClassVar, get_type_hints
 
 import click
 
+from coterie._core.aggregations import AGGREGATIONS
+from coterie._core.search import SEARCHES
 from coterie.cli._errors import remember_json
+from coterie.families import FAMILIES
+from coterie.report.studies import FAMILY_OF, SYNONYMS
 
 
 def option(*flags: str, default: Any = None, **details: Any) -> Any:
@@ -100,7 +104,7 @@ class ColumnOptions:
     )
     task: str | None = choice_option(
         "--task",
-        words=("regression", "classes", "counts"),
+        words=(*FAMILY_OF, *SYNONYMS),
         help="Kind of target; by default inferred from its values.",
     )
     drop: tuple[str, ...] = repeated_option(
@@ -153,17 +157,17 @@ class MethodOptions:
     n_groups: int | None = option("--groups", type=click.IntRange(1), help="Number of groups.")
     family: str | None = choice_option(
         "--family",
-        words=("gaussian", "bernoulli", "poisson", "gamma", "inverse_gaussian"),
+        words=tuple(FAMILIES),
         help="Family of the target, for genlin.",
     )
     search: str | None = choice_option(
         "--search",
-        words=("forward", "restart", "best"),
+        words=tuple(SEARCHES),
         help="Order of the search; restart by default.",
     )
     aggregation: str | None = choice_option(
         "--aggregation",
-        words=("mean", "sum", "sum_of_squares", "norm", "max", "min", "median", "principal"),
+        words=tuple(AGGREGATIONS),
         help="How a group becomes one column; the mean by default.",
     )
     signs: bool = option(

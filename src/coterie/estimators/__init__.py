@@ -1,6 +1,7 @@
 """The scikit-learn face: parameters in, attributes out."""
 
 from coterie._data.training import inputs_of, normalised_weights
+from coterie.estimators._custom import CustomCFA
 from coterie.estimators._genlin import GenLinCFA
 from coterie.estimators._html import groups_shown
 from coterie.estimators._lin import LinCFA
@@ -16,6 +17,7 @@ from coterie.estimators._reducer import (
 )
 
 __all__ = [
+    "CustomCFA",
     "GenLinCFA",
     "LinCFA",
     "MutualCFA",

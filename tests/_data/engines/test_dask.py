@@ -781,8 +781,8 @@ def test_other_invalid_input_is_refused(columns):
         (ToleranceCV(GenLinCFA()).fit, "ToleranceCV scores models on rows"),
         (tolerance_path, "tolerance_path scores models on rows"),
         (stability, "stability draws rows"),
-        (coterie.study, "Some rows are held out"),
-        (coterie.compare, "Some rows are held out"),
+        (coterie.report.study, "Some rows are held out"),
+        (coterie.report.compare, "Some rows are held out"),
         (NonLinCFA(aggregation="max").fit, "aggregation='max' looks at the rows of each group"),
         (NonLinCFA(missing="pairwise").fit, "missing='pairwise' looks at the rows that have a"),
         (NonLinCFA(inputs=np.abs).fit, "inputs is a function of rows"),
@@ -806,7 +806,7 @@ def test_what_else_needs_rows_is_refused(columns):
     X, y = columns
     reducer = NonLinCFA().fit(X, y)
     with pytest.raises(ValueError, match="This looks at rows, and those of X are not in memory"):
-        coterie.summarise(reducer, dask_array(X), y)
+        coterie.report.summarise(reducer, dask_array(X), y)
     with pytest.raises(TypeError, match=r"X is a table of Dask, and .*: call compute\(\) first"):
         Moments().update(dask_array(X), y)
     with pytest.raises(ValueError, match="groups needs the rows in memory: load X first"):

@@ -26,7 +26,7 @@ def fit():
 def whole(fit):
     """A summary with every part."""
     reducer, X, y = fit
-    return coterie.summarise(
+    return coterie.report.summarise(
         reducer,
         X,
         y,
@@ -71,7 +71,7 @@ def test_weights_of_classes_are_per_class_and_per_unit(rng):
     X, y, _ = make_groups(200, 8, 2, noise=1.0, random_state=0)
     names = np.array(["low", "mid", "top"])[np.digitize(y, np.quantile(y, [0.3, 0.6]))]
     reducer = coterie.GenLinCFA(family="bernoulli").fit(X, names)
-    summary = coterie.summarise(reducer, X, names, targets=["taste"])
+    summary = coterie.report.summarise(reducer, X, names, targets=["taste"])
     Z = reducer.transform(X)
     scaler = StandardScaler().fit(Z)
     model = LogisticRegression(max_iter=1000).fit(scaler.transform(Z), names)
@@ -85,10 +85,10 @@ def test_weights_of_classes_are_per_class_and_per_unit(rng):
 def test_two_classes_have_one_output_and_counts_too(rng):
     X, y, _ = make_groups(200, 8, 2, noise=1.0, random_state=0)
     two = coterie.GenLinCFA(family="bernoulli").fit(X, y > 0)
-    assert coterie.summarise(two, X, y > 0).outputs == ["target = True"]
+    assert coterie.report.summarise(two, X, y > 0).outputs == ["target = True"]
     counts = np.random.default_rng(0).poisson(np.exp(y / y.std()))
     reducer = coterie.GenLinCFA(family="poisson").fit(X, counts)
-    summary = coterie.summarise(reducer, X, counts)
+    summary = coterie.report.summarise(reducer, X, counts)
     scaler = StandardScaler().fit(reducer.transform(X))
     model = PoissonRegressor(alpha=1e-3, solver="newton-cholesky")
     model.fit(scaler.transform(reducer.transform(X)), counts)
@@ -104,9 +104,11 @@ def test_rows_of_no_weight_change_nothing(fit, gaps):
     weights[150:] = 0
     strange = X.copy()
     strange[150:] *= 100
-    some = coterie.summarise(coterie.NonLinCFA(**options).fit(X[:150], y[:150]), X[:150], y[:150])
+    some = coterie.report.summarise(
+        coterie.NonLinCFA(**options).fit(X[:150], y[:150]), X[:150], y[:150]
+    )
     reducer = coterie.NonLinCFA(**options).fit(strange, y, sample_weight=weights)
-    every = coterie.summarise(reducer, strange, y, sample_weight=weights)
+    every = coterie.report.summarise(reducer, strange, y, sample_weight=weights)
     for one, other in zip(some.groups, every.groups):
         assert one.members == other.members
         assert one.effects == pytest.approx(other.effects)
@@ -119,8 +121,8 @@ def test_several_targets_have_an_output_each(fit):
     _, X, y = fit
     both = np.column_stack([y, X[:, 0]])
     reducer = coterie.NonLinCFA().fit(X, both)
-    assert coterie.summarise(reducer, X, both, targets=["a", "b"]).outputs == ["a", "b"]
-    assert coterie.summarise(reducer, X, both).outputs == ["target 0", "target 1"]
+    assert coterie.report.summarise(reducer, X, both, targets=["a", "b"]).outputs == ["a", "b"]
+    assert coterie.report.summarise(reducer, X, both).outputs == ["target 0", "target 1"]
 
 
 def test_signs_are_told_and_counted_in_likeness(rng):
@@ -128,7 +130,7 @@ def test_signs_are_told_and_counted_in_likeness(rng):
     X = np.hstack([z, -z, rng.normal(size=(200, 1))]) + 0.1 * rng.normal(size=(200, 3))
     y = 3 * z.ravel() + rng.normal(size=200)
     reducer = coterie.NonLinCFA(0.05, signs=True).fit(X, y)
-    summary = coterie.summarise(reducer, X, y)
+    summary = coterie.report.summarise(reducer, X, y)
     assert summary.signs == [1, -1, 1]
     assert summary.labels == [0, 0, 1]
     assert summary.groups[0].likeness == pytest.approx(-np.corrcoef(X[:, 0], X[:, 1])[0, 1])
@@ -137,7 +139,7 @@ def test_signs_are_told_and_counted_in_likeness(rng):
 def test_a_model_alone_tells_its_groups(fit, tmp_path):
     reducer = fit[0]
     reducer.save(tmp_path / "model.json")
-    alone = coterie.summarise(coterie.load(tmp_path / "model.json"))
+    alone = coterie.report.summarise(coterie.load(tmp_path / "model.json"))
     assert [group.members for group in alone.groups] == [g.tolist() for g in reducer.groups_]
     assert alone.correlation is None
     assert alone.scores == []
@@ -147,7 +149,7 @@ def test_a_model_alone_tells_its_groups(fit, tmp_path):
 def test_parameters_that_were_set_are_told(fit):
     _, X, y = fit
     reducer = coterie.NonLinCFA(0.01, search="best", cv=None, keep=[0]).fit(X, y)
-    summary = coterie.summarise(reducer)
+    summary = coterie.report.summarise(reducer)
     told = {"tolerance": "0.01", "search": "'best'", "cv": "None", "keep": "[0]"}
     assert summary.parameters == told
     assert summary.tolerance == 0.01
@@ -159,41 +161,41 @@ def test_curves_are_shown_where_names_are_numbers_and_neighbours_alike(rng):
     y = curve[:, 3] + rng.normal(size=50)
     reducer = coterie.NonLinCFA(0.1).fit(curve, y)
     reducer.feature_names_in_ = np.array(names, dtype=object)
-    spectrum = coterie.summarise(reducer).spectrum
+    spectrum = coterie.report.summarise(reducer).spectrum
     assert spectrum is None
     frame = pd.DataFrame(curve, columns=names)
-    spectrum = coterie.summarise(coterie.NonLinCFA(0.1).fit(frame, y), frame, y).spectrum
+    spectrum = coterie.report.summarise(coterie.NonLinCFA(0.1).fit(frame, y), frame, y).spectrum
     assert spectrum.axis == "nm"
     assert spectrum.positions == [900.0 + 2 * k for k in range(20)]
     assert spectrum.mean == pytest.approx(curve.mean(axis=0))
     assert spectrum.low == pytest.approx(np.quantile(curve, 0.05, axis=0))
     noise = pd.DataFrame(rng.normal(size=(50, 20)), columns=names)
-    assert coterie.summarise(coterie.NonLinCFA(0.1).fit(noise, y), noise, y).spectrum is None
+    assert coterie.report.summarise(coterie.NonLinCFA(0.1).fit(noise, y), noise, y).spectrum is None
 
 
 def test_what_does_not_fit_is_refused(fit):
     reducer, X, y = fit
     with pytest.raises(NotFittedError):
-        coterie.summarise(coterie.NonLinCFA())
+        coterie.report.summarise(coterie.NonLinCFA())
     with pytest.raises(TypeError, match="must be a reducer such as NonLinCFA"):
-        coterie.summarise(LinearRegression().fit(X, y))
+        coterie.report.summarise(LinearRegression().fit(X, y))
     with pytest.raises(ValueError, match="positions need X"):
-        coterie.summarise(reducer, positions=range(14))
+        coterie.report.summarise(reducer, positions=range(14))
     with pytest.raises(ValueError, match=r"sample_weight must have shape \(200,\), got \(3,\)"):
-        coterie.summarise(reducer, X, y, sample_weight=[1, 2, 3])
+        coterie.report.summarise(reducer, X, y, sample_weight=[1, 2, 3])
     with pytest.raises(ValueError, match="sample_weight is zero in all rows but 0"):
-        coterie.summarise(reducer, X, y, sample_weight=np.zeros(200))
+        coterie.report.summarise(reducer, X, y, sample_weight=np.zeros(200))
     with pytest.raises(
         ValueError, match=r"targets must hold one name per target \(1\), got \['a', 'b'\]"
     ):
-        coterie.summarise(reducer, X, y, targets=["a", "b"])
+        coterie.report.summarise(reducer, X, y, targets=["a", "b"])
     with pytest.raises(ValueError, match="14 features"):
-        coterie.summarise(reducer, X[:, 1:], y)
+        coterie.report.summarise(reducer, X[:, 1:], y)
     with pytest.raises(ValueError, match=r"shape \(14,\)"):
-        coterie.summarise(reducer, X, y, positions=[1, 2])
+        coterie.report.summarise(reducer, X, y, positions=[1, 2])
     other = coterie.stability(X, y, estimator=coterie.NonLinCFA(1.0), n_resamples=2)
     with pytest.raises(ValueError, match="same groups"):
-        coterie.summarise(reducer, stability=other)
+        coterie.report.summarise(reducer, stability=other)
 
 
 def test_a_summary_goes_through_json_and_back(whole):
@@ -237,7 +239,7 @@ def test_a_broken_summary_is_one_sentence(whole, name):
 
 
 def test_one_name_and_one_note_need_no_list(fit):
-    summary = coterie.summarise(*fit, targets="fat", notes="a note")
+    summary = coterie.report.summarise(*fit, targets="fat", notes="a note")
     assert summary.targets == summary.outputs == ["fat"]
     assert summary.notes == ["a note"]
 

@@ -37,7 +37,7 @@ def by_name(summary):
 
 def test_scores_are_those_of_pipelines_on_the_same_rows(problem):
     X, y = problem
-    study = coterie.study(X, y, path=False)
+    study = coterie.report.study(X, y, path=False)
     train, test = (np.sort(rows) for rows in train_test_split(range(160), random_state=0))
     n_groups = study.reducer.n_groups_
     pipelines = {
@@ -56,7 +56,7 @@ def test_scores_are_those_of_pipelines_on_the_same_rows(problem):
 def test_classes_keep_their_shares_and_are_scored_by_accuracy(problem):
     X, y = problem
     labels = np.where(y > np.quantile(y, 0.8), "high", "low")
-    study = coterie.study(X, labels, path=False)
+    study = coterie.report.study(X, labels, path=False)
     train, test = train_test_split(range(160), random_state=0, stratify=labels)
     model = make_pipeline(
         GenLinCFA(family="bernoulli"), StandardScaler(), LogisticRegression(max_iter=1000)
@@ -69,7 +69,7 @@ def test_classes_keep_their_shares_and_are_scored_by_accuracy(problem):
 
 def test_by_time_the_last_rows_are_held_out(problem):
     X, y = problem
-    study = coterie.study(X, y, by_time=True, test_share=0.2, path=False)
+    study = coterie.report.study(X, y, by_time=True, test_share=0.2, path=False)
     expected = make_pipeline(NonLinCFA(), LinearRegression()).fit(X[:128], y[:128])
     assert by_name(study.summary)["coterie"].score == pytest.approx(
         expected.score(X[128:], y[128:])
@@ -78,8 +78,8 @@ def test_by_time_the_last_rows_are_held_out(problem):
 
 def test_last_rows_are_held_out_without_an_order_on_the_path(problem):
     X, y = problem
-    last = coterie.study(X, y, test_last=True).summary
-    assert last.scores == coterie.study(X, y, by_time=True, path=False).summary.scores
+    last = coterie.report.study(X, y, test_last=True).summary
+    assert last.scores == coterie.report.study(X, y, by_time=True, path=False).summary.scores
     cv = KFold(5, shuffle=True, random_state=0)
     curve = coterie.tolerance_path(X[:120], y[:120], cv=cv)
     assert last.path.cv_scores == pytest.approx(curve.cv_mean)
@@ -88,7 +88,7 @@ def test_last_rows_are_held_out_without_an_order_on_the_path(problem):
 def test_weights_count_in_fit_model_and_score(problem):
     X, y = problem
     weights = np.random.default_rng(0).integers(1, 4, size=160).astype(float)
-    study = coterie.study(X, y, by_time=True, sample_weight=weights, path=False)
+    study = coterie.report.study(X, y, by_time=True, sample_weight=weights, path=False)
     train, test = slice(0, 120), slice(120, None)
     reducer = NonLinCFA().fit(X[train], y[train], sample_weight=weights[train])
     model = LinearRegression().fit(reducer.transform(X[train]), y[train], weights[train])
@@ -98,7 +98,7 @@ def test_weights_count_in_fit_model_and_score(problem):
 
 def test_without_held_out_rows_nothing_is_scored(problem):
     X, y = problem
-    study = coterie.study(X, y, test_share=0, path=False)
+    study = coterie.report.study(X, y, test_share=0, path=False)
     assert study.summary.scores == []
     assert study.summary.n_rows == 160
     assert (study.reducer.labels_ == NonLinCFA().fit(X, y).labels_).all()
@@ -117,9 +117,9 @@ def test_frames_keep_their_names(problem, frame):
     X, y = problem
     names = [f"f{k}" for k in range(12)]
     table = frame({name: X[:, k] for k, name in enumerate(names)})
-    study = coterie.study(table, y, path=False)
+    study = coterie.report.study(table, y, path=False)
     assert study.summary.features == names
-    plain = coterie.study(pd.DataFrame(X, columns=names), y, path=False)
+    plain = coterie.report.study(pd.DataFrame(X, columns=names), y, path=False)
     # Columns lie otherwise in memory, and processors add them in another order.
     expected = {
         place: pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
@@ -131,7 +131,7 @@ def test_frames_keep_their_names(problem, frame):
 def test_path_and_stability_are_computed_where_asked_for(problem):
     X, y = problem
     said = []
-    study = coterie.study(
+    study = coterie.report.study(
         X, y, n_resamples=3, progress=lambda what, done, total: said.append((what, done, total))
     )
     assert len(study.summary.path.tolerances) == 30
@@ -144,13 +144,13 @@ def test_path_and_stability_are_computed_where_asked_for(problem):
 
 def test_reducers_without_a_tolerance_have_no_path(problem):
     X, y = problem
-    assert coterie.study(X, y, estimator=LinCFA()).summary.path is None
-    assert coterie.study(X, y, estimator=NonLinCFA(n_groups=4)).summary.path is None
+    assert coterie.report.study(X, y, estimator=LinCFA()).summary.path is None
+    assert coterie.report.study(X, y, estimator=NonLinCFA(n_groups=4)).summary.path is None
 
 
 def test_a_reducer_that_knows_no_classes_is_scored_by_accuracy(problem):
     X, y = problem
-    study = coterie.study(X, (y > 0).astype(int), estimator=MutualCFA(), path=False)
+    study = coterie.report.study(X, (y > 0).astype(int), estimator=MutualCFA(), path=False)
     assert study.summary.metric == "accuracy"
     assert study.summary.outputs == ["target = 1"]
 
@@ -182,14 +182,14 @@ def test_scores_are_called_what_they_are(problem, name):
     X, y = problem
     reducer, kind, oracle, metric = METRICS[name]
     target = {"numbers": y, "counts": COUNTS, "two": (y > 0) * 1, "positive": np.exp(y / 9)}[kind]
-    study = coterie.study(X, target, estimator=reducer, test_last=True, path=False)
+    study = coterie.report.study(X, target, estimator=reducer, test_last=True, path=False)
     assert study.summary.metric == metric
     fitted = study.reducer
     model = plain_model(fitted, fitted.transform(X[:120]), target[:120])
     model.fit(fitted.transform(X[:120]), target[:120])
     expected = oracle(target[120:], model.predict(fitted.transform(X[120:])))
     assert study.summary.scores[0].score == pytest.approx(expected)
-    assert coterie.compare(X, target, estimator=reducer, cv=2).metric == metric
+    assert coterie.report.compare(X, target, estimator=reducer, cv=2).metric == metric
 
 
 WRONG = {
@@ -212,14 +212,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-@pytest.mark.parametrize("function", [coterie.study, coterie.compare])
+@pytest.mark.parametrize("function", [coterie.report.study, coterie.report.compare])
 def test_what_cannot_be_done_is_said_first(problem, function, name):
     options, kind, sentence = WRONG[name]
     with pytest.raises(kind, match=sentence):
         function(*problem, **options)
 
 
-@pytest.mark.parametrize("function", [coterie.study, coterie.compare])
+@pytest.mark.parametrize("function", [coterie.report.study, coterie.report.compare])
 def test_rows_must_have_their_targets(problem, function):
     X, y = problem
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
@@ -231,13 +231,13 @@ def test_rows_must_have_their_targets(problem, function):
 @pytest.mark.parametrize("cv", [1, 81, 2.5])
 def test_folds_must_have_two_rows(problem, cv):
     with pytest.raises((TypeError, ValueError), match="cv must be"):
-        coterie.compare(*problem, cv=cv)
+        coterie.report.compare(*problem, cv=cv)
 
 
 @pytest.mark.parametrize(("n_rows", "n_folds"), [(16, 3), (24, 4), (40, 5)])
 def test_small_tables_have_fewer_folds(problem, n_rows, n_folds):
     X, y = problem
-    path = coterie.study(X[:n_rows], y[:n_rows]).summary.path
+    path = coterie.report.study(X[:n_rows], y[:n_rows]).summary.path
     train = np.sort(train_test_split(range(n_rows), random_state=0)[0])
     cv = KFold(n_folds, shuffle=True, random_state=0)
     curve = coterie.tolerance_path(X[train], y[train], cv=cv)
@@ -248,7 +248,7 @@ def test_small_tables_have_fewer_folds(problem, n_rows, n_folds):
 
 def test_by_time_the_first_fold_has_enough_to_learn_from(problem):
     X, y = problem
-    path = coterie.study(X[:40], y[:40], by_time=True).summary.path
+    path = coterie.report.study(X[:40], y[:40], by_time=True).summary.path
     curve = coterie.tolerance_path(X[:30], y[:30], cv=TimeSeriesSplit(4))
     assert path.cv_scores == pytest.approx(curve.cv_mean)
 
@@ -256,7 +256,7 @@ def test_by_time_the_first_fold_has_enough_to_learn_from(problem):
 @pytest.mark.parametrize(("n_rows", "by_time"), [(10, False), (12, False), (16, True)])
 def test_smaller_tables_have_no_path(problem, n_rows, by_time):
     X, y = problem
-    study = coterie.study(X[:n_rows], y[:n_rows], by_time=by_time)
+    study = coterie.report.study(X[:n_rows], y[:n_rows], by_time=by_time)
     assert study.summary.path is None
     assert study.reducer.n_groups_ >= 1
 
@@ -264,7 +264,7 @@ def test_smaller_tables_have_no_path(problem, n_rows, by_time):
 def test_stability_counts_weights(problem):
     X, y = problem
     weights = np.random.default_rng(0).exponential(size=160) ** 3
-    study = coterie.study(X, y, sample_weight=weights, n_resamples=3, path=False)
+    study = coterie.report.study(X, y, sample_weight=weights, n_resamples=3, path=False)
     assert study.summary.n_resamples == 3
     whole = coterie.stability(X, y, sample_weight=weights, n_resamples=3, random_state=0)
     assert whole.labels.tolist() == NonLinCFA().fit(X, y, sample_weight=weights).labels_.tolist()
@@ -272,7 +272,7 @@ def test_stability_counts_weights(problem):
 
 def test_threads_leave_the_warnings_of_others_alone(problem):
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: coterie.study(*problem, path=False), range(8)))
+        list(pool.map(lambda _: coterie.report.study(*problem, path=False), range(8)))
     with pytest.warns(UserWarning, match="hello"):
         warnings.warn("hello", UserWarning, stacklevel=1)
 
@@ -290,14 +290,14 @@ def test_a_solver_that_stops_early_is_a_remark(problem):
 def test_guessing_is_told_for_classes(problem):
     X, y = problem
     labels = np.where(np.arange(160) % 4 == 0, "rare", "often")
-    notes = coterie.study(X, labels, path=False).summary.notes
+    notes = coterie.report.study(X, labels, path=False).summary.notes
     assert "Always predicting the largest class would have an accuracy of 0.750." in notes
 
 
 def test_gaps_are_filled_for_the_others(problem):
     X, y = problem
     X = np.where(np.random.default_rng(0).random(X.shape) < 0.05, np.nan, X)
-    study = coterie.study(X, y, estimator=NonLinCFA(missing="pairwise"), path=False)
+    study = coterie.report.study(X, y, estimator=NonLinCFA(missing="pairwise"), path=False)
     assert all(np.isfinite(score.score) for score in study.summary.scores)
     assert study.summary.correlation is not None
 
@@ -306,7 +306,7 @@ def test_gaps_are_filled_for_the_others(problem):
 def test_shares_that_leave_no_rows_are_refused(problem, share):
     X, y = problem
     with pytest.raises(ValueError, match="test_share"):
-        coterie.study(X, y, test_share=share)
+        coterie.report.study(X, y, test_share=share)
 
 
 @pytest.mark.parametrize("by_time", [False, True])
@@ -323,7 +323,7 @@ def test_no_row_is_both_learned_from_and_tested(by_time, classes):
 
 def test_comparisons_score_everyone_on_the_same_folds(problem):
     X, y = problem
-    result = coterie.compare(X, y, cv=3)
+    result = coterie.report.compare(X, y, cv=3)
     splits = make_folds(y, 3, classes=False, by_time=False, seed=0)
     ours = make_pipeline(NonLinCFA(), LinearRegression())
     expected = [ours.fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits]
@@ -346,8 +346,10 @@ def test_rivals_choose_their_size_on_training_rows_alone(problem):
     other = y.copy()
     last = make_folds(y, 3, classes=False, by_time=True, seed=0)[-1][1]
     other[last] = np.random.default_rng(0).permutation(other[last])
-    sizes = {s.name: s.n_columns for s in coterie.compare(X, y, cv=3, by_time=True).scores}
-    again = {s.name: s.n_columns for s in coterie.compare(X, other, cv=3, by_time=True).scores}
+    sizes = {s.name: s.n_columns for s in coterie.report.compare(X, y, cv=3, by_time=True).scores}
+    again = {
+        s.name: s.n_columns for s in coterie.report.compare(X, other, cv=3, by_time=True).scores
+    }
     assert sizes == again
 
 
@@ -355,7 +357,7 @@ def test_rivals_choose_their_size_on_training_rows_alone(problem):
 def test_other_tasks_are_compared_too(problem, task):
     X, y = problem
     target = (y > 0) if task == "classes" else np.random.default_rng(0).poisson(np.exp(y / 9))
-    result = coterie.compare(X, target, cv=3)
+    result = coterie.report.compare(X, target, cv=3)
     assert result.task == task
     assert {"PCA", "SelectKBest"} <= {score.name for score in result.scores}
     assert "PLS" not in result.fold_scores

@@ -60,7 +60,7 @@ def running_form(
     A sum has one too, for those who must see it row by row.
     """
     if missing or isinstance(aggregation, Additive):
-        return over_available(aggregation, row_weights)
+        return over_available(aggregation, row_weights) or Custom(aggregation.values)
     return aggregation
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -96,10 +97,11 @@ class Custom:
 
     function: Callable[[FloatArray], FloatArray]
     keeps_single: bool = False
+    given: Any = None  # the object that the user gave, if it was no function
 
     @property
     def name(self) -> str:
-        name = getattr(self.function, "__name__", "")
+        name = getattr(self.given, "name", "") or getattr(self.function, "__name__", "")
         return name if name.isidentifier() else "aggregate"
 
     def first(self, column: FloatArray) -> FloatArray:

@@ -22,6 +22,7 @@ from coterie._model_selection.tuning._path import TolerancePath, tolerance_path
 from coterie._persist.documents import document_of, plain_state, state_again
 from coterie._persist.files import Entry, array_in, text_of, write_whole
 from coterie.estimators import (
+    CustomCFA,
     GenLinCFA,
     LinCFA,
     MutualCFA,
@@ -319,4 +320,4 @@ def _path_in(entry: Entry, n_inputs: int) -> TolerancePath:
 
 
 # All there are.
-REDUCERS = (GenLinCFA, LinCFA, MutualCFA, NonLinCFA, ToleranceCV)
+REDUCERS = (CustomCFA, GenLinCFA, LinCFA, MutualCFA, NonLinCFA, ToleranceCV)

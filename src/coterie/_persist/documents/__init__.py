@@ -8,7 +8,7 @@ from coterie._persist.documents._documents import (
     restore_settings,
 )
 from coterie._persist.documents._functions import checked_functions
-from coterie._persist.documents._parameters import parameters_in
+from coterie._persist.documents._parameters import unfitted_in
 from coterie._persist.documents._state import plain_state, state_again
 from coterie._persist.documents._upgrade import upgraded
 
@@ -18,9 +18,9 @@ __all__ = [
     "checked_functions",
     "document_of",
     "fit_in",
-    "parameters_in",
     "plain_state",
     "restore_settings",
     "state_again",
+    "unfitted_in",
     "upgraded",
 ]

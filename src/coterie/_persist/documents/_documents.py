@@ -18,6 +18,7 @@ from coterie._data.parameters import checked_word
 from coterie._persist.documents._functions import (
     NUMPY,
     Naming,
+    aggregation_in,
     checked_functions,
     function_in,
     plain_function,
@@ -180,7 +181,7 @@ def _signs_in(entry: Entry, n_inputs: int) -> NDArray[np.float64]:
 
 def _aggregation_in(entry: Entry, functions: Mapping[str, Any]) -> Aggregation:
     if entry.is_object:
-        return aggregation_again(function_in(entry, functions))
+        return aggregation_again(aggregation_in(entry, functions))
     return aggregation_again(entry.word([*AGGREGATIONS]))
 
 

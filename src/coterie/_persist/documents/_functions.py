@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie._data.parameters import is_aggregation, is_extension
 from coterie._persist.files import Entry, NotPlainError, UnreadableError
 from coterie.families import FAMILIES, Family, dispersion_of, negative_binomial
 
@@ -47,7 +48,9 @@ def checked_functions(functions: Any) -> dict[str, Any]:
             f"functions must be a dict from names to functions or families, got {functions!r}."
         )
     for name, one in functions.items():
-        if not isinstance(name, str) or not (callable(one) or isinstance(one, Family)):
+        if not isinstance(name, str) or not (
+            callable(one) or isinstance(one, Family) or is_extension(one)
+        ):
             raise TypeError(
                 "functions must be a dict from names to functions or families, got "
                 f"{name!r}: {one!r}."
@@ -69,7 +72,7 @@ class Naming:
         for name, known in NUMPY.items():
             if thing is known:
                 return {"is": "numpy", "name": name}
-        return self._named(thing, getattr(thing, "__name__", ""))
+        return self._named(thing, getattr(thing, "__name__", getattr(thing, "name", "")))
 
     def _family(self, family: Family) -> dict[str, Any]:
         if FAMILIES.get(family.name) == family:
@@ -132,6 +135,15 @@ def function_in(entry: Entry, functions: Mapping[str, Any]) -> Callable[..., Any
             f"functions[{entry['name'].text()!r}] must be a function, got {given!r}"
         )
     return given
+
+
+def aggregation_in(entry: Entry, functions: Mapping[str, Any]) -> Any:
+    """A function or an aggregation, known or given."""
+    if entry["is"].word(["numpy", "given"]) == "given":
+        given = given_in(entry, functions)
+        if is_aggregation(given):
+            return given
+    return function_in(entry, functions)
 
 
 def plain_function(function: Any, naming: Naming) -> dict[str, Any]:

@@ -11,11 +11,13 @@ import numpy as np
 from scipy import sparse
 
 from coterie._core.values import IntArray
+from coterie._data.parameters import is_extension
 from coterie._data.training import is_transformer
 from coterie._persist.documents._functions import Naming, family_in, given_in, numpy_in
 from coterie._persist.files import (
     Entry,
     NotPlainError,
+    UnreadableError,
     array_in,
     plain_array,
     plain_value,
@@ -86,7 +88,11 @@ def _other(naming: Naming, value: Any) -> Any:
         return _plain_splitter(value)
     if is_reducer(value):
         return _plain_reducer(value, naming)
-    if isinstance(value, Family) or (callable(value) and not isinstance(value, type)):
+    if (
+        isinstance(value, Family)
+        or is_extension(value)
+        or (callable(value) and not isinstance(value, type))
+    ):
         return naming.plain(value)
     if hasattr(value, "to_numpy"):
         return plain_value(value.to_numpy())
@@ -108,8 +114,22 @@ def _plain_reducer(reducer: Any, naming: Naming) -> dict[str, Any]:
 
 def _reducer_in(entry: Entry, functions: Mapping[str, Any], reducers: Mapping[str, Any]) -> Any:
     kind = reducers[entry["name"].word([*reducers])]
-    known = kind().get_params(deep=False)
-    return kind(**parameters_in(entry["parameters"], known, functions))
+    return unfitted_in(entry["parameters"], kind, functions)
+
+
+def unfitted_in(
+    entry: Entry,
+    kind: Any,
+    functions: Mapping[str, Any],
+    reducers: Mapping[str, Any] | None = None,
+) -> Any:
+    """A reducer of a kind, with the parameters of a document."""
+    known = inspect.signature(kind).parameters
+    given = parameters_in(entry, known, functions, reducers)
+    for name, parameter in known.items():
+        if parameter.default is parameter.empty and name not in given:
+            raise UnreadableError(f"{kind.__name__} needs the parameter {name!r}")
+    return kind(**given)
 
 
 def _plain_graph(graph: Any) -> dict[str, Any]:

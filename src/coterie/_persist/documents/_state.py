@@ -18,16 +18,19 @@ from coterie._core.fit import (
 )
 from coterie._core.values import TRACE_DTYPE, IntArray, Trace
 from coterie._data.moments import Moments
+from coterie._data.parameters import checked_aggregation
 
 
 def plain_aggregation(aggregation: Aggregation) -> Any:
-    """The name of an aggregation, or the user's function."""
-    return aggregation.function if isinstance(aggregation, Custom) else aggregation.name
+    """The name of an aggregation of ours, or what the user gave."""
+    if isinstance(aggregation, Custom):
+        return aggregation.function if aggregation.given is None else aggregation.given
+    return aggregation.name if aggregation in AGGREGATIONS.values() else aggregation
 
 
 def aggregation_again(plain: Any) -> Aggregation:
-    """The aggregation of a name or a function."""
-    return AGGREGATIONS[plain] if isinstance(plain, str) else Custom(plain)
+    """The aggregation of a name, a function or an object."""
+    return checked_aggregation(plain)
 
 
 def plain_aggregates(aggregates: LinearAggregates | PlainAggregates) -> dict[str, Any]:

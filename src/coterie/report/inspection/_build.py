@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def summarise(
         The targets, for the coefficients of a linear model on the aggregates.
     sample_weight : array-like of shape (n_samples,), optional
     scores : list of Score, optional
-        Scores on held-out rows, such as those of `coterie.compare`.
+        Scores on held-out rows, such as those of `coterie.report.compare`.
     metric : str, optional
         Name of the score, such as "R2".
     path : TolerancePath, optional
@@ -88,7 +89,7 @@ def summarise(
     --------
     >>> import coterie
     >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
-    >>> summary = coterie.summarise(coterie.NonLinCFA().fit(X, y), X, y)
+    >>> summary = coterie.report.summarise(coterie.NonLinCFA().fit(X, y), X, y)
     >>> [group.members for group in summary.groups]
     [[0, 8, 9], [1, 4, 5, 7, 10, 11], [2, 3, 6]]
     """
@@ -125,7 +126,7 @@ def summarise(
 def _fit_summary(reducer: Any, title: str) -> Summary:
     """The part of the summary that needs only the reducer."""
     names = reducer.get_feature_names_out()
-    defaults = type(reducer)().get_params(deep=False)
+    defaults = {n: one.default for n, one in signature(type(reducer)).parameters.items()}
     given = reducer.get_params(deep=False)
     changed = {name: one for name, one in given.items() if not _is_default(one, defaults[name])}
     return Summary(

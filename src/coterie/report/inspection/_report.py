@@ -59,7 +59,7 @@ def write_report(summary: Summary, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     summary : Summary
-        From `coterie.study` or `coterie.summarise`.
+        From `coterie.report.study` or `coterie.report.summarise`.
     path : str or path
         The file, such as ``"report.html"``.
 
@@ -71,14 +71,14 @@ def write_report(summary: Summary, path: str | os.PathLike[str]) -> None:
     >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "report.html")
-    ...     coterie.write_report(coterie.study(X, y).summary, file)
+    ...     coterie.report.write_report(coterie.report.study(X, y).summary, file)
     ...     "12 columns became 3" in file.read_text()
     True
     """
     if not isinstance(summary, Summary):
         raise TypeError(
             f"summary must be a Summary, got {type(summary).__name__}: pass "
-            "coterie.study(X, y).summary, or coterie.summarise(reducer, X, y)."
+            "coterie.report.study(X, y).summary, or coterie.report.summarise(reducer, X, y)."
         )
     write_whole(path, report_html(summary))
 

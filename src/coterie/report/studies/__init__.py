@@ -2,10 +2,11 @@
 
 from coterie.report.studies._compare import Comparison, compare
 from coterie.report.studies._study import Study, study
-from coterie.report.studies._tasks import FAMILY_OF, Task, infer_task, reducer_for
+from coterie.report.studies._tasks import FAMILY_OF, SYNONYMS, Task, infer_task, reducer_for
 
 __all__ = [
     "FAMILY_OF",
+    "SYNONYMS",
     "Comparison",
     "Study",
     "Task",

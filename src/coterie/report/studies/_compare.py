@@ -96,7 +96,7 @@ def compare(
     --------
     >>> import coterie
     >>> X, y, _ = coterie.datasets.make_groups(200, 12, 3, noise=3.0, random_state=0)
-    >>> result = coterie.compare(X, y)
+    >>> result = coterie.report.compare(X, y)
     >>> result.metric, [score.name for score in result.scores][0]
     ('R2', 'coterie')
     """

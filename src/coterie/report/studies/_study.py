@@ -113,7 +113,7 @@ def study(
     --------
     >>> import coterie
     >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
-    >>> study = coterie.study(X, y)
+    >>> study = coterie.report.study(X, y)
     >>> [(score.name, score.n_columns) for score in study.summary.scores]
     [('coterie', 3.0), ('all columns', 12.0), ('PCA', 3.0)]
     """

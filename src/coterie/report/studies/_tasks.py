@@ -24,6 +24,8 @@ TASK_OF: dict[str, TaskName] = {
     "poisson": "counts",
     "negative_binomial": "counts",
 }
+# scikit-learn's word for classes.
+SYNONYMS = {"classification": "classes"}
 # For larger counts least squares does as well, and percentages are not counts.
 MAX_MEDIAN_COUNT = 20
 
@@ -99,7 +101,8 @@ def resolve_task(task: str | None, y: Any, estimator: Any) -> tuple[TaskName, An
         If they contradict each other.
     """
     if task is not None:
-        checked_word("task", task, FAMILY_OF, " or None")
+        checked_word("task", task, [*FAMILY_OF, *SYNONYMS], " or None")
+        task = SYNONYMS.get(task, task)
     if estimator is None:
         found = infer_task(y).name if task is None else task
         return found, reducer_for(found)  # type: ignore[arg-type, return-value]

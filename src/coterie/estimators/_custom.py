@@ -1,0 +1,187 @@
+"""The reducer for a criterion of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+from coterie._core.criteria import Criterion
+from coterie._core.fit import TrainingData
+from coterie._data.training import Given, NumbersOrClasses
+from coterie.estimators._reducer import Reducer, SearchName
+
+
+@dataclass(frozen=True)
+class OwnPricing:
+    """A criterion as the user gave it; see :class:`coterie._core.fit.Pricing`."""
+
+    given: Any
+    row_reason: str | None
+    name: ClassVar[str] = "CustomCFA"
+    targets: ClassVar[NumbersOrClasses] = NumbersOrClasses("CustomCFA")
+    family: ClassVar[None] = None
+    cv: ClassVar[None] = None
+    cv_is_default: ClassVar[bool] = False
+    checks_all_groups: ClassVar[bool] = False
+    regresses_numbers: ClassVar[bool] = False
+    tolerance_range: ClassVar[tuple[float, float]] = (0.0, 0.0)
+
+    def criterion(
+        self, data: TrainingData, target: int, tolerance: float, *, is_penalty: bool
+    ) -> Criterion:
+        """The criterion, the same for each target."""
+        return self.given
+
+    def ranking(self, data: TrainingData, target: int, tolerance: float) -> Criterion:
+        """The same criterion."""
+        return self.given
+
+
+class CustomCFA(Reducer):
+    """Group features by a criterion of your own.
+
+    A candidate joins a group if the price that the criterion sets does not exceed the allowance
+    that it grants. Everything else is as in the other reducers: searches, aggregations,
+    constraints, sparse columns, moments, engines and devices.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        An object with a method ``verdict(pairs)`` that gives a :class:`coterie.extending.Verdict`:
+        price and allowance of each candidate. `pairs` are moments of the group, the candidates,
+        the merged aggregates and the target, :class:`coterie.extending.PairMoments`. If the object
+        has a true attribute ``needs_rows``, they are the columns themselves,
+        :class:`coterie.extending.PairColumns`, and rows are needed.
+    inputs : None, callable or transformer, default=None
+        What is grouped, as in :class:`NonLinCFA`.
+    aggregation : str, callable or aggregation, default="mean"
+        What replaces a group, as in :class:`NonLinCFA`.
+    search : {"forward", "restart", "best"} or search, default="restart"
+        The order of questions, as in :class:`NonLinCFA`.
+    connectivity : sparse array of shape (n_inputs, n_inputs) or None, default=None
+        Graph of neighbours: a candidate must touch a member of the group.
+    max_group_size : int or None, default=None
+        Largest number of members of a group.
+    scale : bool, default=False
+        Whether to standardise the inputs on the training rows first.
+    signs : bool, default=False
+        Whether a candidate may join with a minus, as in :class:`NonLinCFA`.
+    initial_groups : list of lists of columns or None, default=None
+        Groups to begin with, as in :class:`NonLinCFA`.
+    keep : list of columns or None, default=None
+        Inputs that stay alone.
+    separate : list of lists of columns or None, default=None
+        Inputs of different lists never share a group.
+    missing : {"error", "pairwise"}, default="error"
+        What missing values (NaN) in X mean, as in :class:`NonLinCFA`.
+    target_weights : array-like of shape (n_targets,) or None, default=None
+        How much the price of each target counts, as in :class:`NonLinCFA`.
+    covariance : {"auto", "gram", "columns"}, default="auto"
+        How covariances are found, as in :class:`NonLinCFA`.
+    max_bytes : float or None, default=None
+        Bytes that a matrix of covariances may take. None: half the memory of the machine.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_inputs,)
+        The group of each input; groups are numbered in order of their first member.
+    groups_ : list of ndarray
+        The members of each group.
+    n_groups_ : int
+        Number of groups, and of columns after ``transform``.
+    signs_ : ndarray of shape (n_inputs,)
+        -1 for an input that joined with a minus, seen from the first of its group; else 1.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, where y is text; one array per column where it has several.
+    trace_ : record array
+        Every decision, in order: group, candidate, price, allowance, accepted.
+    fit_ : Fit
+        All of this in one value.
+    n_features_in_ : int
+        Number of features seen in fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X had names that are all text.
+
+    See Also
+    --------
+    NonLinCFA : The R2 that a merge gives up.
+
+    Examples
+    --------
+    Features share a group if their correlation with its aggregate is at least 0.9:
+
+    >>> import numpy as np
+    >>> from coterie import CustomCFA
+    >>> from coterie.extending import Verdict
+    >>> class Correlated:
+    ...     def verdict(self, pairs):
+    ...         r2 = pairs.uv**2 / (pairs.uu * pairs.vv)
+    ...         return Verdict(price=1 - r2, allowance=np.full_like(r2, 1 - 0.9**2))
+    >>> rng = np.random.default_rng(0)
+    >>> warm, dry = rng.normal(size=(2, 200, 1))
+    >>> X = np.hstack([warm, warm, dry, dry]) + 0.1 * rng.normal(size=(200, 4))
+    >>> CustomCFA(Correlated()).fit(X, warm.ravel()).labels_
+    array([0, 0, 1, 1])
+    """
+
+    def __init__(
+        self,
+        criterion: Any,
+        *,
+        inputs: Any = None,
+        aggregation: str | Callable[[Any], Any] = "mean",
+        search: SearchName = "restart",
+        connectivity: Any = None,
+        max_group_size: int | None = None,
+        scale: bool = False,
+        signs: bool = False,
+        initial_groups: Any = None,
+        keep: Any = None,
+        separate: Any = None,
+        missing: Literal["error", "pairwise"] = "error",
+        target_weights: Any = None,
+        covariance: Literal["auto", "gram", "columns"] = "auto",
+        max_bytes: float | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.inputs = inputs
+        self.aggregation = aggregation
+        self.search = search
+        self.connectivity = connectivity
+        self.max_group_size = max_group_size
+        self.scale = scale
+        self.signs = signs
+        self.initial_groups = initial_groups
+        self.keep = keep
+        self.separate = separate
+        self.missing = missing
+        self.target_weights = target_weights
+        self.covariance = covariance
+        self.max_bytes = max_bytes
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn which features to aggregate.
+
+        Parameters
+        ----------
+        X : array-like, sparse array, data frame or xarray field, (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Numbers, or labels that are text: one target for each class.
+        sample_weight : array-like of shape (n_samples,), optional
+            How many times each row counts.
+        """
+        return self._fit(X, y, Given(sample_weight))
+
+    def _pricing(self) -> OwnPricing:
+        if isinstance(self.criterion, type):
+            name = self.criterion.__name__
+            raise TypeError(f"criterion must be an instance, got the class {name}: write {name}().")
+        if not callable(getattr(self.criterion, "verdict", None)):
+            raise TypeError(f"criterion must have a method verdict(pairs), got {self.criterion!r}.")
+        return OwnPricing(self.criterion, self._row_reason)
+
+    @property
+    def _row_reason(self) -> str | None:
+        needs_rows = getattr(self.criterion, "needs_rows", False)
+        return f"criterion={self.criterion!r} looks at rows" if needs_rows else None
