@@ -13,7 +13,14 @@ from coterie._data.fields import is_field
 from coterie._data.training import engine_for, inputs_of, table_as_in_fit
 
 # What rows need of a fitted reducer, beside its parameters and its fit.
-ATTRIBUTES = ("n_features_in_", "feature_names_in_", "n_groups_", "labels_")
+ATTRIBUTES = (
+    "n_features_in_",
+    "feature_names_in_",
+    "n_groups_",
+    "labels_",
+    "groups_",
+    "signs_",
+)
 
 
 @dataclass(frozen=True)

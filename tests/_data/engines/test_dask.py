@@ -35,6 +35,7 @@ from coterie._data.engines._block_offsets import block_offsets, measure_block
 from coterie._data.engines._folds import ContiguousFolds, StratifiedFolds, fold_rule
 from coterie._data.engines._sizes import TASK_ROWS, group_blocks
 from coterie.datasets import make_groups
+from coterie.estimators._remote import LightTransform, transformed_rows
 
 NAMES = [f"c{place}" for place in range(9)]
 LENGTHS = (400, 0, 13, 1, 700, 250, 136)  # uneven, and one is empty
@@ -481,7 +482,7 @@ def test_any_reducer_transforms_dask_tables(columns):
 def test_the_trace_is_not_sent_to_workers(columns):
     X, y = columns
     reducer = NonLinCFA(0.0, cv=None, connectivity=np.ones((9, 9))).partial_fit(X, y)
-    of_rows = reducer._carried().of_rows
+    of_rows = LightTransform.of(reducer, transformed_rows)
     light = of_rows.reducer
     assert len(light.trace_) == 0
     assert light.connectivity is None
@@ -776,7 +777,7 @@ def test_other_invalid_input_is_refused(columns):
 @pytest.mark.parametrize(
     ("use", "says"),
     [
-        (MutualCFA().fit, "MutualCFA looks at rows"),
+        (MutualCFA().fit, "MutualCFA counts rows"),
         (ToleranceCV().fit, "ToleranceCV scores models on rows"),
         (ToleranceCV(GenLinCFA()).fit, "ToleranceCV scores models on rows"),
         (tolerance_path, "tolerance_path scores models on rows"),
