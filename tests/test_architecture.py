@@ -1,6 +1,7 @@
 """The walls of the house: who may import whom, and what importing must not bring in."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,15 @@ def test_each_room_imports_only_those_below(path):
     room = room_of(path.with_suffix("").parts)
     others = {room_of(module) for module in imported_modules(path)} - {room}
     assert others <= (set(ROOMS) if room in DOORS else ROOMS.get(room, set()))
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_nobody_imports_what_is_private_to_another_room(path):
+    room = room_of(path.with_suffix("").parts)
+    for module in imported_modules(path):
+        other = room_of(module)
+        inside = module[len(other.split(".")) :]
+        assert other == room or not any(re.match("_[^_]", name) for name in inside), module
 
 
 def test_the_rooms_are_those_of_the_plan():

@@ -13,7 +13,7 @@ from coterie.datasets import make_groups
 def searched_there(search, evidence, rule, limits):
     # Few threads, so that candidates come in several turns; a short log, so that it runs full.
     restart = search == "restart"
-    return _on_gpu.in_order_there(evidence, rule, restart=restart, threads=4, logged=40)
+    return _on_gpu.in_order_there(evidence, rule, limits, restart=restart, threads=4, logged=40)
 
 
 X, y, _ = make_groups(200, 14, 3, noise=2.0, random_state=0)

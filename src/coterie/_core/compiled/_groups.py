@@ -9,11 +9,15 @@ import numpy as np
 
 from coterie._core.compiled._jit import inlined, kernel, sum_of_products
 from coterie._core.compiled._tables import HELD_OUT, IN_SAMPLE, LINEAR, PENALISED, Rule, Sums
-from coterie._core.criteria._genlin import explained_apart
-from coterie._core.criteria._lin import bias_and_variance
-from coterie._core.criteria._nonlin import given_up, in_sample_scores, lost_and_spared, split_scores
-from coterie._core.evidence import LARGE, SMALL, PairMoments
-from coterie._core.evidence._pairs import FROM_CONSTANTS, without_rounding
+from coterie._core.criteria.formulas import (
+    bias_and_variance,
+    explained_apart,
+    given_up,
+    in_sample_scores,
+    lost_and_spared,
+    split_scores,
+)
+from coterie._core.evidence import FROM_CONSTANTS, LARGE, SMALL, PairMoments, without_rounding
 from coterie._core.values import BoolArray, FloatArray, IntArray
 
 

@@ -10,25 +10,25 @@ from typing import Any, TypeVar
 from numba import njit
 from numba.extending import overload, register_jitable
 
-from coterie._core.criteria import _genlin, _lin, _nonlin, _ratios
-from coterie._core.evidence import _pairs
+from coterie._core.criteria import formulas
+from coterie._core.evidence import where, without_rounding
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Nothing over nothing is handled by the formulas, as in numpy.
 OPTIONS = {"error_model": "numpy"}
 FORMULAS = (
-    _ratios.ratio,
-    _ratios.correlation,
-    _nonlin.in_sample_scores,
-    _nonlin.split_scores,
-    _nonlin.two_slopes,
-    _nonlin.given_up,
-    _nonlin.lost_and_spared,
-    _genlin.explained_apart,
-    _genlin.ratio_or_inf,
-    _lin.bias_and_variance,
-    _pairs.without_rounding,
+    formulas.ratio,
+    formulas.correlation,
+    formulas.in_sample_scores,
+    formulas.split_scores,
+    formulas.two_slopes,
+    formulas.given_up,
+    formulas.lost_and_spared,
+    formulas.explained_apart,
+    formulas.ratio_or_inf,
+    formulas.bias_and_variance,
+    without_rounding,
 )
 
 
@@ -36,7 +36,7 @@ def _where(condition: Any, yes: Any, no: Any) -> Any:
     return yes if condition else no
 
 
-overload(_pairs.where, strict=False)(lambda *_: _where)
+overload(where, strict=False)(lambda *_: _where)
 for formula in FORMULAS:
     register_jitable(**OPTIONS)(formula)
 

@@ -26,9 +26,8 @@ from coterie._core.compiled._tables import (
     Rule,
     about_columns,
 )
-from coterie._core.criteria import _genlin, _lin, _nonlin
-from coterie._core.evidence import SumEvidence
-from coterie._core.evidence._pairs import FROM_CONSTANTS, without_rounding
+from coterie._core.criteria import formulas
+from coterie._core.evidence import FROM_CONSTANTS, SumEvidence, without_rounding
 from coterie._core.search import Limits, outcome
 from coterie._core.values import Decision, Partition, Trace, Verdict
 
@@ -95,10 +94,10 @@ def _compiled_there() -> Callable[[Any], Any]:
 
 
 _there = _compiled_there()
-in_sample_scores, given_up = _there(_nonlin.in_sample_scores), _there(_nonlin.given_up)
-split_scores, lost_and_spared = _there(_nonlin.split_scores), _there(_nonlin.lost_and_spared)
-explained_apart = _there(_genlin.explained_apart)
-bias_and_variance = _there(_lin.bias_and_variance)
+in_sample_scores, given_up = _there(formulas.in_sample_scores), _there(formulas.given_up)
+split_scores, lost_and_spared = _there(formulas.split_scores), _there(formulas.lost_and_spared)
+explained_apart = _there(formulas.explained_apart)
+bias_and_variance = _there(formulas.bias_and_variance)
 more_than_rounding = _there(without_rounding)
 weight_in, paired = _there(_groups.weight_in), _there(_groups.paired)
 

@@ -42,7 +42,15 @@ from coterie._core.evidence._on_device import (
     standardised_there,
 )
 from coterie._core.evidence._pair_columns import PairColumns
-from coterie._core.evidence._pairs import COLLINEAR, ROUNDING, Evidence, PairMoments, where
+from coterie._core.evidence._pairs import (
+    COLLINEAR,
+    FROM_CONSTANTS,
+    ROUNDING,
+    Evidence,
+    PairMoments,
+    where,
+    without_rounding,
+)
 from coterie._core.evidence._residuals import residual_ss, residual_ss_from_scatter
 from coterie._core.evidence._rows import RowSets
 from coterie._core.evidence._running import RunningAggregate, RunningEvidence
@@ -64,6 +72,7 @@ from coterie._core.evidence._targets import ManyTargets
 
 __all__ = [
     "COLLINEAR",
+    "FROM_CONSTANTS",
     "LARGE",
     "MOMENTS",
     "ROUNDING",
@@ -122,4 +131,5 @@ __all__ = [
     "together",
     "unrounded",
     "where",
+    "without_rounding",
 ]
