@@ -53,24 +53,24 @@ def ways(folder: Path) -> dict[str, Callable[[], Moments]]:
     def arrays_of_parquet() -> Moments:
         frame = dd.read_parquet(folder / "parquet")
         X = frame.drop(columns="target").to_dask_array()
-        return moments_from(X, frame["target"], folds=N_FOLDS)
+        return moments_from(X, frame["target"], cv=N_FOLDS)
 
     def arrays() -> Moments:
         X, y = (np.load(folder / name, mmap_mode="r") for name in ("X.npy", "y.npy"))
         rows = -(-len(X) // (2 * N_FILES))
         blocks = da.from_array(X, chunks=(rows, -1), name=False)
-        return moments_from(blocks, y, folds=N_FOLDS)
+        return moments_from(blocks, y, cv=N_FOLDS)
 
     return {
         "Parquet: loop over chunks": lambda: moments_from(
-            folder / "parquet", target="target", folds=N_FOLDS
+            folder / "parquet", y="target", cv=N_FOLDS
         ),
         "Parquet: dask.dataframe": lambda: moments_from(
-            dd.read_parquet(folder / "parquet"), target="target", folds=N_FOLDS
+            dd.read_parquet(folder / "parquet"), y="target", cv=N_FOLDS
         ),
         "Parquet: dask.array": arrays_of_parquet,
         "numpy: loop over chunks": lambda: moments_from(
-            folder / "X.npy", folder / "y.npy", folds=N_FOLDS
+            folder / "X.npy", folder / "y.npy", cv=N_FOLDS
         ),
         "numpy: dask.array": arrays,
     }

@@ -89,7 +89,7 @@ def ours(folder: Path) -> dict[str, float]:
     from coterie import NonLinCFA, moments_from
 
     begin = time.perf_counter()
-    moments = moments_from(folder, target="y", folds=5)
+    moments = moments_from(folder, y="y", cv=5)
     seconds = time.perf_counter() - begin
     peak = _peak()
     begin = time.perf_counter()

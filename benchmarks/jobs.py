@@ -132,13 +132,12 @@ def count_rows(path: str, n_folds: int, kind: str) -> dict[str, float]:
 
     folder = Path(path)
     name = "X.npy" if kind == "npy" else "rows.parquet"
-    target = {"y": folder / "y.npy"} if kind == "npy" else {"target": "y"}
-    spec = _make_spec(target.get("target"), None, None, n_folds, None)
-    opened = _open_source(folder / name, target.get("y"), None, spec)
+    y = folder / "y.npy" if kind == "npy" else "y"
+    opened = _open_source(folder / name, y, None, _make_spec(y, None, None, n_folds, None))
     stated = MemoryBudget(opened).check(opened.n_features, opened.max_chunk_rows, n_folds) / 2**20
     _warm(kind)
     before = forget_peak()
-    moments_from(folder / name, **target, folds=n_folds if n_folds > 1 else None)
+    moments_from(folder / name, y, cv=n_folds if n_folds > 1 else None)
     peak = memory_mb("VmHWM") - before
     return {"over_stated": peak / stated}
 
@@ -152,9 +151,9 @@ def _warm(kind: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         make_rows(folder, 300, 5)
         if kind == "npy":
-            moments_from(Path(folder) / "X.npy", Path(folder) / "y.npy", folds=2)
+            moments_from(Path(folder) / "X.npy", Path(folder) / "y.npy", cv=2)
         else:
-            moments_from(Path(folder) / "rows.parquet", target="y", folds=2)
+            moments_from(Path(folder) / "rows.parquet", y="y", cv=2)
 
 
 def import_time(module: str) -> dict[str, float]:

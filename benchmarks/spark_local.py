@@ -61,13 +61,13 @@ def started():
     """A session whose workers have imported coterie once."""
     spark = session()
     few = spark.range(100).selectExpr("rand(1) AS a", "rand(2) AS b", "rand(3) AS y")
-    moments_from(few, target="y")
+    moments_from(few, y="y")
     return spark
 
 
 def measured(n_rows: int) -> list[tuple[str, str, str]]:
     """Rows of a table: what, seconds, and how many times those of the plain loop."""
-    asked = {"target": "c400", "folds": 5}
+    asked = {"y": "c400", "cv": 5}
     with tempfile.TemporaryDirectory() as folder:
         make_files(folder, n_rows)
         plain, before = timed(lambda: moments_from(folder, **asked))

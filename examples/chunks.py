@@ -36,7 +36,7 @@ with tempfile.TemporaryDirectory() as place:
     # NumPy files, read some rows at a time.
     np.save(folder / "X.npy", X)
     np.save(folder / "y.npy", y)
-    show(".npy", moments_from(folder / "X.npy", folder / "y.npy", folds=5, chunk_rows=2000))
+    show(".npy", moments_from(folder / "X.npy", folder / "y.npy", cv=5, chunk_rows=2000))
 
     if find_spec("pyarrow"):
         import pyarrow as pa
@@ -50,17 +50,17 @@ with tempfile.TemporaryDirectory() as place:
             parquet.write_table(part, folder / "rows" / f"{number}.parquet")
 
         # With a checkpoint, the same call continues where an earlier one was stopped.
-        saved = {"folds": 5, "chunk_rows": 1000, "checkpoint": folder / "moments.npz"}
+        saved = {"cv": 5, "chunk_rows": 1000, "checkpoint": folder / "moments.npz"}
 
         def stop(done, of_all):
             if done > of_all / 2:
                 raise KeyboardInterrupt
 
         try:
-            moments_from(folder / "rows", target="rain", **saved, progress=stop)
+            moments_from(folder / "rows", y="rain", **saved, progress=stop)
         except KeyboardInterrupt:
             print(f"{'stopped':22s} {Moments.load(folder / 'moments.npz')}")
-        moments = moments_from(folder / "rows", target="rain", **saved)
+        moments = moments_from(folder / "rows", y="rain", **saved)
         show("a folder of Parquet", moments)
 
     if find_spec("pyarrow") and find_spec("duckdb"):
@@ -68,7 +68,7 @@ with tempfile.TemporaryDirectory() as place:
 
         # Anything that gives an Arrow stream: queries, polars and pyarrow tables.
         query = duckdb.connect().sql(f"select * from '{folder}/rows/*.parquet' where rain < 1000")
-        show("a query of DuckDB", moments_from(query, target="rain", folds=5))
+        show("a query of DuckDB", moments_from(query, y="rain", cv=5))
 
     if find_spec("h5py"):
         import h5py
@@ -76,7 +76,7 @@ with tempfile.TemporaryDirectory() as place:
         with h5py.File(folder / "rows.h5", "w") as file:
             file.create_dataset("X", data=X, chunks=(1000, 30), compression="gzip")
             file["y"] = y
-            show("HDF5", moments_from(file["X"], file["y"], folds=5))
+            show("HDF5", moments_from(file["X"], file["y"], cv=5))
 
     if find_spec("zarr"):
         import zarr
@@ -84,7 +84,7 @@ with tempfile.TemporaryDirectory() as place:
         group = zarr.open_group(folder / "rows.zarr", mode="w")
         for name, values in {"X": X, "y": y}.items():
             group.create_array(name, data=values, chunks=(1000, 30)[: values.ndim])
-        show("Zarr", moments_from(group["X"], group["y"], folds=5))
+        show("Zarr", moments_from(group["X"], group["y"], cv=5))
 
 # Another tolerance needs another search, but no other pass over the rows.
 print("\ntolerance  groups")

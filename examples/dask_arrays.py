@@ -40,7 +40,7 @@ with tempfile.TemporaryDirectory() as folder:
     print(f"\ndask.dataframe: {list(groups.columns)[:2]} ...")
 
     # With moments, several tolerances need one pass over the rows.
-    moments = moments_from(stations, target="rain", folds=5)
+    moments = moments_from(stations, y="rain", cv=5)
     for tolerance in (0.001, 0.2, 1.0):
         n_groups = NonLinCFA(tolerance).fit_moments(moments).n_groups_
         print(f"  number of groups at a tolerance of {tolerance}: {n_groups}")

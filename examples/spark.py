@@ -46,7 +46,7 @@ for name, members in zip(reducer.get_feature_names_out(), reducer.groups_, stric
 # One pass over the rows is enough for many fits. The fold of each row depends on its day only, so
 # the folds do not depend on the order in which Spark reads the rows.
 with_folds = days.withColumn("fold", functions.expr("pmod(xxhash64(day), 5)")).drop("day")
-moments = moments_from(with_folds, target="rain", folds="fold")
+moments = moments_from(with_folds, y="rain", cv="fold")
 print(f"\n{moments}")
 for tolerance in (0.0001, 0.01, 1.0):
     groups = NonLinCFA(tolerance).fit_moments(moments).n_groups_

@@ -132,7 +132,7 @@ def parquet(problem: Problem, rng: Any) -> Any:
         frame.to_parquet(path, row_group_size=int(rng.integers(7, 60)))
         moments = moments_from(
             path,
-            target=target,
+            y=target,
             columns=_names(problem),
             **beside,
             chunk_rows=int(rng.integers(5, 50)),
@@ -190,7 +190,7 @@ def torch_tensor_on_the_host(problem: Problem, _: Any) -> Any:
 def spark_frame(problem: Problem, _: Any) -> Any:
     frame, target, beside = _table(problem)
     moments = moments_from(
-        spark().createDataFrame(frame), target=target, columns=_names(problem), **beside
+        spark().createDataFrame(frame), y=target, columns=_names(problem), **beside
     )
     return _fit_moments(problem, moments)
 
@@ -226,7 +226,7 @@ def _table(problem: Problem) -> tuple[Any, Any, dict[str, str]]:
         frame[name] = column.tolist()
     beside = {}
     columns = (problem.given.get("sample_weight"), fold_of_each(problem))
-    for what, name, column in zip(("weights", "folds"), NAMES_BESIDE, columns):
+    for what, name, column in zip(("sample_weight", "cv"), NAMES_BESIDE, columns):
         if column is not None:
             frame[name], beside[what] = column, name
     return frame, names[0] if len(names) == 1 else names, beside

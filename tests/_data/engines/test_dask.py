@@ -244,9 +244,9 @@ def test_rare_labels_warn_as_in_scikit_learn(columns):
 def test_moments_do_not_depend_on_the_scheduler(columns, scheduler):
     X, y = columns
     with dask.config.set(scheduler=scheduler, num_workers=3):
-        found = moments_from(dask_array(X), dask_array(y), folds=4)
+        found = moments_from(dask_array(X), dask_array(y), cv=4)
     with dask.config.set(scheduler="threads", num_workers=2):
-        again = moments_from(dask_array(X), dask_array(y), folds=4)
+        again = moments_from(dask_array(X), dask_array(y), cv=4)
     np.testing.assert_array_equal(found.scatter(), again.scatter())
     expected = np.cov(X.T, ddof=0) * len(X)
     np.testing.assert_allclose(found.scatter(), expected, rtol=1e-10)
@@ -363,13 +363,13 @@ def test_errors_name_the_row_of_the_table(columns, monkeypatch, lengths):
     lazy = da.from_array(X, chunks=(lengths, 3))
     for folds in (None, 5):
         with pytest.raises(ValueError, match=says):
-            moments_from(lazy, y, folds=folds)
+            moments_from(lazy, y, cv=folds)
     y[801] = np.inf
     weights = np.ones(1500)
     weights[[3, 800, 1234]] = 0.0
     says = "^y has NaN, None or infinity in chunk ., row 801 of X"
     with pytest.raises(ValueError, match=says):
-        moments_from(da.from_array(X, chunks=(lengths, 3)), y, weights=weights)
+        moments_from(da.from_array(X, chunks=(lengths, 3)), y, sample_weight=weights)
 
 
 def test_errors_name_the_row_of_the_partition_if_lengths_are_unknown(columns):
@@ -378,7 +378,7 @@ def test_errors_name_the_row_of_the_partition_if_lengths_are_unknown(columns):
     frame.loc[[1002, 1003], "c1"] = np.nan
     lazy = dd.from_pandas(frame, npartitions=3)
     with pytest.raises(ValueError, match="of partition 2, rows 1,002 to 1,003 of X"):
-        moments_from(lazy, target="y")
+        moments_from(lazy, y="y")
     # A fit that needs no folds and no rows has no first look at the lengths.
     with pytest.raises(ValueError, match=r"of partition 2, rows 2 to 3\. "):
         LinCFA().fit(lazy[NAMES], lazy["y"])
@@ -587,24 +587,27 @@ def test_moments_of_dask_are_those_of_rows(columns):
     frame = pd.DataFrame(X, columns=NAMES).assign(rain=y, times=weights, fold=fold)
     table = dask_frame(frame)
     for found in (
-        moments_from(dask_array(X), y, weights=weights, folds=fold),
+        moments_from(dask_array(X), y, sample_weight=weights, cv=fold),
         moments_from(
-            dask_array(X), dask_array(y), weights=dask_array(weights), folds=lambda rows: rows % 4
+            dask_array(X),
+            dask_array(y),
+            sample_weight=dask_array(weights),
+            cv=lambda rows: rows % 4,
         ),
-        moments_from(table, target="rain", weights="times", folds="fold"),
-        moments_from(table[NAMES], table["rain"], weights=table["times"], folds=table["fold"]),
-        moments_from(table, target=["rain"], columns=NAMES, weights="times", folds=fold),
+        moments_from(table, y="rain", sample_weight="times", cv="fold"),
+        moments_from(table[NAMES], table["rain"], sample_weight=table["times"], cv=table["fold"]),
+        moments_from(table, y=["rain"], columns=NAMES, sample_weight="times", cv=fold),
     ):
         assert found.count == expected.count
         assert found.fold_numbers == [0, 1, 2, 3]
         np.testing.assert_allclose(found.scatter(), expected.scatter(), rtol=1e-9)
         kept = found.kept.looked_at(found.count)
         np.testing.assert_array_equal(kept, expected.kept.looked_at(expected.count))
-    chosen = moments_from(table, target="rain", columns=["c3", "c1"])
+    chosen = moments_from(table, y="rain", columns=["c3", "c1"])
     assert chosen.feature_names_in_.tolist() == ["c3", "c1"]
     assert chosen.targets == ["rain"]
     np.testing.assert_allclose(chosen.mean, X[:, [3, 1]].mean(axis=0))
-    folds = moments_from(table, target="rain", columns=NAMES, folds="fold")
+    folds = moments_from(table, y="rain", columns=NAMES, cv="fold")
     by_hand = NonLinCFA(0.01, cv=PredefinedSplit(fold)).fit(X, y)
     assert_same(NonLinCFA(0.01).fit_moments(folds), by_hand, X)
 
@@ -615,22 +618,23 @@ def test_moments_of_dask_are_those_of_rows(columns):
         ({"chunk_rows": 10}, "chunk_rows cannot be used .* in chunks already"),
         ({"checkpoint": "m.npz"}, "checkpoint cannot be used with Dask or Spark"),
         ({"progress": True}, "progress cannot be used .* such as dask.diagnostics.ProgressBar"),
-        ({"memory": 5000}, "9 features in 1 fold take 74 kB here, and memory allows 5 kB"),
-        ({"memory": 75_000, "folds": 5}, "9 features in 5 folds take 77 kB here"),
+        ({"max_bytes": 5000}, "9 features in 1 fold take 74 kB here, and max_bytes allows 5 kB"),
+        ({"max_bytes": 75_000, "cv": 5}, "9 features in 5 folds take 77 kB here"),
         (
-            {"folds": 1},
-            "folds must be from 2 to the number of rows with a weight above 0, 1500, got 1",
+            {"cv": 1},
+            "cv must be from 2 to the number of rows with a weight above 0, 1500, got 1",
         ),
-        ({"folds": 2000}, "folds must be from 2 to the number of rows with a weight above 0, 1500"),
-        ({"folds": "fold"}, "X is an array without column names, and folds names a"),
+        ({"cv": 2000}, "cv must be from 2 to the number of rows with a weight above 0, 1500"),
+        ({"cv": "fold"}, "X is an array without column names, and cv names a"),
         ({"columns": ["a"]}, "X is an array without column names, and columns names"),
-        ({"target": "a"}, "Pass either target, the name of a column, or y"),
+        ({"y": "a"}, "X is an array without column names, and y names a column"),
+        ({"y": None}, "y is missing: pass the name of a column, a list of names, or an array"),
     ],
 )
 def test_invalid_options_are_refused(columns, given, says):
     X, y = columns
     with pytest.raises(ValueError, match=says):
-        moments_from(dask_array(X), dask_array(y), **given)
+        moments_from(dask_array(X), **{"y": dask_array(y), **given})
 
 
 def test_a_matrix_larger_than_memory_is_refused(columns):
@@ -681,7 +685,7 @@ def test_columns_of_a_partition_are_matched_by_name(columns):
     with pytest.raises(ValueError, match=r"^X has no column 'rain' in one of its partitions\.$"):
         NonLinCFA().fit(dry, "rain")
     with pytest.raises(ValueError, match=r"^X has no column 'c2' in one of its partitions\.$"):
-        moments_from(other, target="rain", columns=["c1", "c2"])
+        moments_from(other, y="rain", columns=["c1", "c2"])
     text = with_odd_partition(frame, lambda part: part.assign(c4="much"))
     with pytest.raises(ValueError, match="X has text in column 'c4'"):
         NonLinCFA().fit(text, "rain")

@@ -84,10 +84,8 @@ def test_decisions_are_those_of_one_machine(client, columns):
     np.testing.assert_allclose(found.trace_.price, expected.trace_.price, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(found.transform(table).compute(), expected.transform(X))
     with dask.config.set(scheduler="synchronous"):
-        here = moments_from(table, y, folds=5)
-    np.testing.assert_allclose(
-        moments_from(table, y, folds=5).scatter(), here.scatter(), rtol=1e-12
-    )
+        here = moments_from(table, y, cv=5)
+    np.testing.assert_allclose(moments_from(table, y, cv=5).scatter(), here.scatter(), rtol=1e-12)
 
 
 def test_frames_are_counted_and_transformed_by_workers(client, columns):

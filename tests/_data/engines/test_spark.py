@@ -121,13 +121,13 @@ def test_weights_are_those_of_a_fit_in_memory(frame, table, weights):
     reducer.fit(frame.drop(*beside), "y", sample_weight=weights)
     in_memory = NonLinCFA().fit(table[NAMES], table["y"], table[weights])
     assert_same_decisions(reducer, in_memory)
-    moments = moments_from(frame, target="y", columns=NAMES, weights=weights, folds=5)
+    moments = moments_from(frame, y="y", columns=NAMES, sample_weight=weights, cv=5)
     in_memory = NonLinCFA(0.01).fit(table[NAMES], table["y"], table[weights])
     assert_same_decisions(NonLinCFA(0.01).fit_moments(moments), in_memory)
 
 
 def test_folds_may_be_a_column(frame, table):
-    moments = moments_from(frame, target="y", columns=NAMES, folds="fold")
+    moments = moments_from(frame, y="y", columns=NAMES, cv="fold")
     assert moments.n_folds == 4
     by_column = NonLinCFA(0.01, cv=PredefinedSplit(table["fold"]))
     assert_same_decisions(
@@ -136,7 +136,7 @@ def test_folds_may_be_a_column(frame, table):
 
 
 def test_labels_are_scored_on_contiguous_folds(frame, table):
-    moments = moments_from(frame, target="risk", columns=NAMES, folds=5)
+    moments = moments_from(frame, y="risk", columns=NAMES, cv=5)
     in_memory = NonLinCFA(0.01, cv=KFold(5)).fit(table[NAMES], table["risk"])
     assert_same_decisions(NonLinCFA(0.01).fit_moments(moments), in_memory)
 
@@ -144,7 +144,7 @@ def test_labels_are_scored_on_contiguous_folds(frame, table):
 def test_partitions_may_be_many_and_some_empty(spark, table):
     spark.conf.set("spark.sql.leafNodeDefaultParallelism", "20")
     frame = spark.createDataFrame(table).where("id >= 800 AND id <> 1500")
-    moments = moments_from(frame, target="y", columns=NAMES, folds=5)
+    moments = moments_from(frame, y="y", columns=NAMES, cv=5)
     spark.conf.set("spark.sql.leafNodeDefaultParallelism", "3")
     rows = table[(table["id"] >= 800) & (table["id"] != 1500)]
     assert moments.n_samples_ == len(rows)
@@ -156,7 +156,7 @@ def test_partitions_may_be_many_and_some_empty(spark, table):
 def test_large_moments_are_added_by_executors_and_collected_in_chunks(frame, table, monkeypatch):
     expected = NonLinCFA(0.01).fit(table[NAMES], table["y"])
     monkeypatch.setattr(_spark, "MAX_DRIVER_BYTES", 2**14)
-    moments = moments_from(frame, target="y", columns=NAMES, folds=5)
+    moments = moments_from(frame, y="y", columns=NAMES, cv=5)
     assert_same_decisions(NonLinCFA(0.01).fit_moments(moments), expected)
 
 
@@ -181,7 +181,7 @@ def test_single_precision_is_transferred_as_single(frame, table):
     single = frame.selectExpr(*(f"CAST({name} AS FLOAT) AS {name}" for name in names), "y")
     rows = single.toPandas()
     assert rows["c2"].dtype == np.float32
-    moments = moments_from(single, target="y")
+    moments = moments_from(single, y="y")
     expected = np.cov(rows[names].to_numpy(dtype=float).T, ddof=0)
     np.testing.assert_allclose(moments.scatter() / N_ROWS, expected, rtol=1e-10)
 
@@ -305,7 +305,7 @@ def test_a_frame_with_changed_partitions_is_counted_again(spark, table, monkeypa
     rounds = []
     monkeypatch.setattr(_spark, "_make_job", lambda *given: rounds.append(0) or job(*given))
     moved = spark.createDataFrame(table).repartition("id")
-    moments = moments_from(moved, target="y", columns=NAMES, folds=5)
+    moments = moments_from(moved, y="y", columns=NAMES, cv=5)
     assert len(rounds) == 2
     for name in settings:
         spark.conf.unset(name)
@@ -356,29 +356,29 @@ def test_the_error_names_the_column_with_missing_values(frame, column, missing, 
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"target": "rain"}, "The frame has no column 'rain'."),
-        ({"target": None}, "Pass either target, the name of a column, or y"),
-        ({"target": []}, r"y must be the name of a column of the frame.*got \[\]"),
+        ({"y": "rain"}, "The frame has no column 'rain'."),
+        ({"y": None}, "y is missing: pass the name of a column"),
+        ({"y": []}, r"y must be the name of a column of the frame.*got \[\]"),
         ({"columns": ["c2", "c9"]}, "The frame has no column 'c9'."),
         ({"columns": None}, "The frame has string in column 'risk', and features must be numbers"),
         ({"columns": ["c2", "y"]}, "Column 'y' can be only one of feature, target, weights"),
         ({"columns": []}, "no columns that can be features"),
-        ({"weights": np.ones(3)}, "sample_weight must be the name of a column.*got ndarray"),
-        ({"weights": "risk"}, "Weights 'risk' must be numbers, got string."),
-        ({"folds": np.arange(3)}, "The folds of a Spark frame must be a number, or the name"),
-        ({"folds": "other"}, "Folds 'other' must be whole numbers, got double."),
-        ({"folds": 1}, "folds must be 2 or more, got 1."),
-        ({"folds": 2301}, "folds must not exceed the number of rows, 2300, got 2301."),
+        ({"sample_weight": np.ones(3)}, "sample_weight must be the name of a column.*got ndarray"),
+        ({"sample_weight": "risk"}, "column of numbers, got 'risk', which is string."),
+        ({"cv": np.arange(3)}, "cv must be a number of folds, or the name of a column"),
+        ({"cv": "other"}, "column of whole numbers, got 'other', which is double."),
+        ({"cv": 1}, "cv must be 2 or more, got 1."),
+        ({"cv": 2301}, "cv must not exceed the number of rows, 2300, got 2301."),
         ({"chunk_rows": 100}, "chunk_rows cannot be used with Dask or Spark"),
         ({"checkpoint": "a.npz"}, "checkpoint cannot be used"),
-        ({"memory": 1000.0}, "memory allows 1 kB"),
+        ({"max_bytes": 1000.0}, "max_bytes allows 1 kB"),
         ({"progress": True}, "progress cannot be used"),
     ],
     ids=str,
 )
 def test_invalid_input_raises_a_clear_error(frame, asked, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        moments_from(frame, **{"target": "y", "columns": ["c2", "c3"], **asked})
+        moments_from(frame, **{"y": "y", "columns": ["c2", "c3"], **asked})
 
 
 def test_frames_that_cannot_be_counted_are_refused(spark, frame):

@@ -146,7 +146,7 @@ def test_errors_name_the_row_of_the_partition(monkeypatch):
 @pytest.mark.parametrize(("weight", "text"), [(-1.0, "-1"), (None, "nan"), (np.inf, "inf")])
 def test_weights_are_0_or_more(weight, text):
     batch = batch_of(w=pa.array([1.0, weight], pa.float64()))
-    with pytest.raises(UncountableError, match=f"Weights 'times' must be 0 or more, got {text}."):
+    with pytest.raises(UncountableError, match=f"must be 0 or more, got {text} in column 'times'."):
         list(count_partition_rows("times", [batch]))
 
 

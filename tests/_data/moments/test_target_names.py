@@ -28,9 +28,9 @@ def test_duplicate_target_names_are_refused():
 def test_a_target_is_not_a_feature(tmp_path):
     frame = pd.DataFrame(X, columns=list("cdef")).assign(y=Y["a"])
     with pytest.raises(ValueError, match="Column 'y' can be only one of feature"):
-        moments_from(frame, target="y", columns=["c", "d", "y"])
+        moments_from(frame, y="y", columns=["c", "d", "y"])
     frame[frame.y > 0].to_parquet(tmp_path / "some.parquet")
-    moments = moments_from(tmp_path / "some.parquet", target="y")
+    moments = moments_from(tmp_path / "some.parquet", y="y")
     assert moments.feature_names_in_.tolist() == list("cdef")
 
 

@@ -67,21 +67,21 @@ def batches(frame, size=500):
     return (frame.iloc[start : start + size] for start in range(0, N, size))
 
 
-NAMED = {"target": "y", "columns": NAMES}
+NAMED = {"y": "y", "columns": NAMES}
 SOURCES = {
-    "folder": lambda frame, folder: (folder, {**NAMED, "folds": 5}),
+    "folder": lambda frame, folder: (folder, {**NAMED, "cv": 5}),
     "npy": lambda frame, folder: (
         numpy_file(frame, folder),
-        {"y": frame["y"], "folds": 5, "weights": frame["w"]},
+        {"y": frame["y"], "cv": 5, "sample_weight": frame["w"]},
     ),
-    "pandas": lambda frame, folder: (frame, {**NAMED, "weights": "w", "folds": "fold"}),
-    "arrow": lambda frame, folder: (pa.Table.from_pandas(frame), {**NAMED, "folds": 5}),
+    "pandas": lambda frame, folder: (frame, {**NAMED, "sample_weight": "w", "cv": "fold"}),
+    "arrow": lambda frame, folder: (pa.Table.from_pandas(frame), {**NAMED, "cv": 5}),
     "stream": lambda frame, folder: (
         pa.RecordBatchReader.from_stream(pa.Table.from_pandas(frame)),
-        {**NAMED, "weights": "w"},
+        {**NAMED, "sample_weight": "w"},
     ),
-    "dataset": lambda frame, folder: (ds.dataset(folder), {**NAMED, "folds": "fold"}),
-    "batches": lambda frame, folder: (batches(frame), {**NAMED, "folds": lambda rows: rows % 3}),
+    "dataset": lambda frame, folder: (ds.dataset(folder), {**NAMED, "cv": "fold"}),
+    "batches": lambda frame, folder: (batches(frame), {**NAMED, "cv": lambda rows: rows % 3}),
     "text": lambda frame, folder: (
         frame[NAMES].to_numpy(),
         {"y": np.where(frame["y"] > 0, "much", "little")},
@@ -133,14 +133,17 @@ def test_files_that_did_not_change_are_not_read_again(frame, folder, path):
 CHANGES = {
     "columns": ({"columns": NAMES[:5]}, "columns is .* in the checkpoint"),
     "order of columns": ({"columns": NAMES[::-1]}, "columns is .* in the checkpoint"),
-    "target": ({"target": "z"}, r"target is \['y'\] in the checkpoint, \['z'\] now"),
-    "several targets": ({"target": ["y", "z"]}, r"target is \['y'\] in the checkpoint"),
-    "weights": ({"weights": "w"}, "weights is False in the checkpoint, 'w' now"),
-    "weights beside": ({"weights": np.ones(N)}, "weights is False in the checkpoint, True now"),
-    "number of folds": ({"folds": 4}, "folds has other values"),
-    "function for folds": ({"folds": lambda rows: rows % 5}, "folds has other values"),
-    "column for folds": ({"folds": "fold"}, "folds is True in the checkpoint, 'fold' now"),
-    "no folds": ({"folds": None}, "folds is True in the checkpoint, False now"),
+    "target": ({"y": "z"}, r"y is \['y'\] in the checkpoint, \['z'\] now"),
+    "several targets": ({"y": ["y", "z"]}, r"y is \['y'\] in the checkpoint"),
+    "weights": ({"sample_weight": "w"}, "sample_weight is False in the checkpoint, 'w' now"),
+    "weights beside": (
+        {"sample_weight": np.ones(N)},
+        "sample_weight is False in the checkpoint, True now",
+    ),
+    "number of folds": ({"cv": 4}, "cv has other values"),
+    "function for folds": ({"cv": lambda rows: rows % 5}, "cv has other values"),
+    "column for folds": ({"cv": "fold"}, "cv is True in the checkpoint, 'fold' now"),
+    "no folds": ({"cv": None}, "cv is True in the checkpoint, False now"),
 }
 
 
@@ -148,7 +151,7 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_checkpoint_of_something_else_is_refused(frame, folder, path, kind, change):
     source = {"folder": folder, "pandas": frame}[kind]
-    options = {"target": "y", "columns": NAMES, "folds": 5, "checkpoint": path}
+    options = {"y": "y", "columns": NAMES, "cv": 5, "checkpoint": path}
     with pytest.raises(StopError):
         moments_from(source, **options, chunk_rows=400, progress=stop_after(2))
     before = path.read_bytes()
@@ -180,7 +183,7 @@ def test_changed_arrays_given_with_files_are_refused(frame, folder, path):
     source, options = SOURCES["npy"](frame, folder)
     moments_from(source, **options, checkpoint=path)
     shuffled = frame["y"].to_numpy()[::-1]
-    for change in ({"y": shuffled}, {"weights": frame["w"] + 1}, {"folds": np.arange(N) % 5}):
+    for change in ({"y": shuffled}, {"sample_weight": frame["w"] + 1}, {"cv": np.arange(N) % 5}):
         name = next(iter(change))
         with pytest.raises(ValueError, match=f"{name} has other values|n_expected"):
             moments_from(source, **{**options, **change}, checkpoint=path)
@@ -220,7 +223,7 @@ def test_moments_without_a_source_are_not_a_checkpoint(frame, path):
 
 def test_counting_resumes_with_rows_of_weight_0(frame, path):
     weighted = frame.assign(w=np.arange(N) % 3 > 0)
-    options = {**NAMED, "weights": "w", "checkpoint": path, "chunk_rows": 100}
+    options = {**NAMED, "sample_weight": "w", "checkpoint": path, "chunk_rows": 100}
     with pytest.raises(StopError):
         moments_from(weighted, **options, progress=stop_after(5))
     assert moments_from(weighted, **options).n_samples_ == weighted["w"].sum()
@@ -321,7 +324,7 @@ def tell(done, _):
     # From then on it waits for what comes, however busy the machine is.
     time.sleep(0.02 if done < 10 else 60)
 moments_from(
-    sys.argv[1], target="y", folds=5, chunk_rows=50, checkpoint=sys.argv[2], progress=tell
+    sys.argv[1], "y", cv=5, chunk_rows=50, checkpoint=sys.argv[2], progress=tell
 )
 """
 
@@ -340,7 +343,7 @@ def start_counting(folder, path, save_interval):
 def assert_it_resumes(folder, path):
     half = Moments.load(path)
     assert 0 < half.n_samples_ < N
-    options = {"target": "y", "folds": 5}
+    options = {"y": "y", "cv": 5}
     reported = []
     moments = moments_from(
         folder, **options, chunk_rows=50, checkpoint=path, progress=lambda *n: reported.append(n)

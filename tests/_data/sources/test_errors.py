@@ -32,7 +32,7 @@ def write(table, path, **options):
 
 def assert_refused(source, says, **options):
     with pytest.raises(ValueError, match=says) as caught:
-        moments_from(source, **{"target": "y", **options})
+        moments_from(source, **{"y": "y", **options})
     text = str(caught.value)
     assert text.endswith(".")
     assert "\n" not in text
@@ -74,10 +74,8 @@ def test_what_was_counted_before_a_damaged_page_is_saved(folder, tmp_path, table
     assert_refused(folder, "row group 3", checkpoint=path, chunk_rows=100)
     assert Moments.load(path).n_samples_ == 1100
     write(table.slice(800, 400), folder / "2.parquet")
-    moments = moments_from(folder, target="y", checkpoint=path)
-    np.testing.assert_allclose(
-        moments.scatter(), moments_from(table, target="y").scatter(), rtol=1e-9
-    )
+    moments = moments_from(folder, y="y", checkpoint=path)
+    np.testing.assert_allclose(moments.scatter(), moments_from(table, y="y").scatter(), rtol=1e-9)
 
 
 def test_the_error_names_file_and_row_of_a_missing_value(folder, table):
@@ -129,7 +127,7 @@ def test_errors_name_the_file_and_row(tmp_path, column, number, row, chunk_rows)
 
     six_files(tmp_path, change)
     batch = 0 if chunk_rows is None else (ROWS_PER_FILE * number + row) // chunk_rows
-    named = {"target": "y", "weights": "w", "folds": "fold", "chunk_rows": chunk_rows}
+    named = {"y": "y", "sample_weight": "w", "cv": "fold", "chunk_rows": chunk_rows}
     assert_refused(tmp_path, rf"^{says} batch {batch}, row {row} of {SIX[number]}\.", **named)
 
 
@@ -156,7 +154,7 @@ def test_rows_of_separate_arrays_are_numbered_across_files(tmp_path):
     folder.mkdir()
     six_files(folder)
     y, ones = np.zeros(6 * ROWS_PER_FILE), np.ones(6 * ROWS_PER_FILE)
-    y[157], named = np.nan, {"target": None, "columns": ["a", "b"]}
+    y[157], named = np.nan, {"columns": ["a", "b"]}
     assert_refused(
         folder, r"^y has NaN, None or infinity in batch 0, row 157 of y\.$", y=y, **named
     )
@@ -165,10 +163,12 @@ def test_rows_of_separate_arrays_are_numbered_across_files(tmp_path):
     assert_refused(folder, r"in batch 5, row 157 of labels\.npy\.$", **named)
     named = {"columns": ["a", "b"]}
     ones[157] = -1.0
-    assert_refused(folder, r"got -1 in batch 0, row 157 of weights\.$", weights=ones, **named)
+    assert_refused(
+        folder, r"got -1 in batch 0, row 157 of sample_weight\.$", sample_weight=ones, **named
+    )
     folds = np.arange(6 * ROWS_PER_FILE) % 2
     folds[157] = -3
-    assert_refused(folder, r"got -3 in batch 0, row 157 of folds\.$", folds=folds, **named)
+    assert_refused(folder, r"got -3 in batch 0, row 157 of cv\.$", cv=folds, **named)
 
 
 def test_rows_of_other_sources_are_numbered_from_the_first(tmp_path):
@@ -180,13 +180,13 @@ def test_rows_of_other_sources_are_numbered_from_the_first(tmp_path):
     for source in (frame, table, table.to_reader(8)):
         assert_refused(source, says.format("'b'", "the source"), chunk_rows=10)
     batches = [(X[start : start + 10], y[start : start + 10]) for start in range(0, 90, 10)]
-    assert_refused(batches, says.format(1, "the source"), target=None)
-    assert_refused(X, says.format(1, "the source"), target=None, y=y, chunk_rows=10)
+    assert_refused(batches, says.format(1, "the source"), y=None)
+    assert_refused(X, says.format(1, "the source"), y=y, chunk_rows=10)
     np.save(tmp_path / "X.npy", X)
-    assert_refused(tmp_path / "X.npy", says.format(1, "X.npy"), target=None, y=y, chunk_rows=10)
+    assert_refused(tmp_path / "X.npy", says.format(1, "X.npy"), y=y, chunk_rows=10)
     weights = np.ones(90)
     y[25], weights[[21, 22, 57]] = np.nan, 0.0
-    named = {"target": None, "y": y, "weights": weights, "chunk_rows": 10}
+    named = {"y": y, "sample_weight": weights, "chunk_rows": 10}
     assert_refused(tmp_path / "X.npy", r"infinity in batch 2, row 25 of y\.$", **named)
 
 
@@ -194,7 +194,7 @@ def test_a_verified_batch_is_named_by_its_number(tmp_path, table):
     """With a checkpoint, batches are verified from the first one on."""
     frame, path = table.slice(0, 400).to_pandas(), tmp_path / "moments.npz"
     pieces = [frame[start : start + 100] for start in range(0, 400, 100)]
-    moments_from(pieces, target="y", checkpoint=path)
+    moments_from(pieces, y="y", checkpoint=path)
     pieces[1] = pieces[1].assign(c2=np.nan)
     says = "X has NaN in column 'c2' of batch 1, rows 100 to 199 of the source"
     assert_refused(pieces, says, checkpoint=path)
@@ -202,14 +202,14 @@ def test_a_verified_batch_is_named_by_its_number(tmp_path, table):
 
 def test_the_error_names_the_file_with_weights_or_folds_as_text(tmp_path):
     six_files(tmp_path)
-    names = {"target": "y", "columns": ["a", "b"]}
-    for column, role in {"w": "weights", "fold": "folds"}.items():
+    names = {"y": "y", "columns": ["a", "b"]}
+    for column, option in {"w": "sample_weight", "fold": "cv"}.items():
         some = pq.read_table(tmp_path / SIX[3])
         place = some.schema.get_field_index(column)
         text = some.set_column(place, column, pa.array(["x"] * ROWS_PER_FILE))
         pq.write_table(text, tmp_path / SIX[3])
-        says = rf"p03\.parquet holds string in column '{column}', not numbers: {role} must be"
-        assert_refused(tmp_path, says, **names, **{role: column})
+        says = rf"p03\.parquet holds string in column '{column}', not numbers: {option} must name"
+        assert_refused(tmp_path, says, **names, **{option: column})
 
 
 def test_the_error_names_the_file_where_the_target_has_another_type(tmp_path):
@@ -265,14 +265,14 @@ def test_files_may_differ_in_column_order_and_number_type(folder, table):
     write(single, folder / "1.parquet")
     expected = np.vstack([table.select(NAMES).to_pandas().to_numpy()])
     expected[400:800, 5] = expected[400:800, 5].astype(np.float32)
-    moments = moments_from(folder, target="y", chunk_rows=300)
+    moments = moments_from(folder, y="y", chunk_rows=300)
     assert moments.feature_names_in_.tolist() == NAMES
     np.testing.assert_allclose(moments.scatter(), N * np.cov(expected.T, ddof=0), rtol=1e-9)
 
 
 def test_extra_columns_of_some_files_may_be_left_out(folder, table):
     write(table.slice(400, 400).append_column("d", table["y"][:400]), folder / "1.parquet")
-    assert moments_from(folder, target="y", columns=NAMES).n_samples_ == N
+    assert moments_from(folder, y="y", columns=NAMES).n_samples_ == N
 
 
 def test_a_folder_without_parquet(tmp_path):
@@ -284,7 +284,7 @@ def test_a_folder_without_parquet(tmp_path):
 
 def test_files_without_rows_add_nothing(folder, table):
     write(table.slice(0, 0), folder / "1a.parquet")
-    assert moments_from(folder, target="y").n_samples_ == N
+    assert moments_from(folder, y="y").n_samples_ == N
     for number in range(3):
         (folder / f"{number}.parquet").unlink()
     assert_refused(folder, "The source has no rows with a weight above 0")
@@ -295,7 +295,7 @@ def test_a_text_partition_is_not_a_feature(table, tmp_path):
         (tmp_path / f"region={name}").mkdir()
         write(table, tmp_path / f"region={name}" / "rows.parquet")
     assert_refused(tmp_path, "holds string in column 'region', not numbers: .*columns=")
-    moments = moments_from(tmp_path, target="region", columns=NAMES)
+    moments = moments_from(tmp_path, y="region", columns=NAMES)
     assert moments.target_columns[0].values == ("north", "south")
 
 
@@ -313,29 +313,23 @@ def test_a_truncated_npy_file_raises_value_error(table, tmp_path, order):
     content = path.read_bytes()
     for length in (0, 50, len(content) // 2, len(content) - 1):
         path.write_bytes(content[:length])
-        assert_refused(
-            path, r"X\.npy cannot be read: it is not a NumPy array, or", y=y, target=None
-        )
+        assert_refused(path, r"X\.npy cannot be read: it is not a NumPy array, or", y=y)
 
     def truncate(done, _):
         path.write_bytes(content[: len(content) // 2] if done > 2 else content)
 
     path.write_bytes(content)
     says = r"X\.npy cannot be read: it was truncated while"
-    assert_refused(path, says, y=y, target=None, chunk_rows=100, progress=truncate)
+    assert_refused(path, says, y=y, chunk_rows=100, progress=truncate)
 
 
 def test_npy_files_with_other_content(tmp_path):
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
-    assert_refused(tmp_path / "objects.npy", "not a NumPy array", y=[1.0], target=None)
+    assert_refused(tmp_path / "objects.npy", "not a NumPy array", y=[1.0])
     np.save(tmp_path / "flat.npy", np.ones(3))
-    assert_refused(
-        tmp_path / "flat.npy", r"must have 2 dimensions, got shape \(3,\)", y=[1.0], target=None
-    )
+    assert_refused(tmp_path / "flat.npy", r"must have 2 dimensions, got shape \(3,\)", y=[1.0])
     np.save(tmp_path / "none.npy", np.ones((0, 3)))
-    assert_refused(
-        tmp_path / "none.npy", "no rows with a weight above 0", y=np.ones(0), target=None
-    )
+    assert_refused(tmp_path / "none.npy", "no rows with a weight above 0", y=np.ones(0))
     np.save(tmp_path / "swapped.npy", np.eye(4).astype(">f4"))
     assert moments_from(tmp_path / "swapped.npy", np.arange(4)).mean.tolist() == [0.25] * 4
 

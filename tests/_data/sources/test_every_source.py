@@ -34,19 +34,19 @@ def expected(frame):
     return [reducer.fit(X, y, w).labels_.tolist() for reducer in REDUCERS]
 
 
-BY_NAME = {"target": "y", "columns": NAMES, "weights": "w"}
+BY_NAME = {"y": "y", "columns": NAMES, "sample_weight": "w"}
 
 
 def parquet_file(table, folder):
     pq.write_table(table, folder / "rows.parquet", row_group_size=400)
-    return moments_from(folder / "rows.parquet", **BY_NAME, folds=5, chunk_rows=300)
+    return moments_from(folder / "rows.parquet", **BY_NAME, cv=5, chunk_rows=300)
 
 
 def large_row_groups(table, folder):
     pq.write_table(table, folder / "rows.parquet", compression="zstd")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("coterie._data.sources._parquet.LARGE_GROUP_BYTES", 10)
-        return moments_from(folder / "rows.parquet", **BY_NAME, folds=5, chunk_rows=300)
+        return moments_from(folder / "rows.parquet", **BY_NAME, cv=5, chunk_rows=300)
 
 
 def folder_of_files(table, folder):
@@ -56,7 +56,7 @@ def folder_of_files(table, folder):
     (folder / "README.txt").write_text("beside")
     (folder / "_SUCCESS").write_text("")
     (folder / ".part-0.parquet.crc").write_text("beside")
-    return moments_from(str(folder), **BY_NAME, folds="fold")
+    return moments_from(str(folder), **BY_NAME, cv="fold")
 
 
 def hive(table, folder):
@@ -64,20 +64,20 @@ def hive(table, folder):
         table, folder, format="parquet", partitioning=["fold"], partitioning_flavor="hive"
     )
     (folder / "fold=0" / "notes.csv").write_text("a,b")
-    return moments_from(folder, **BY_NAME, folds="fold")
+    return moments_from(folder, **BY_NAME, cv="fold")
 
 
 def numpy_files(table, folder, order="C"):
     for name, columns in {"X": NAMES, "y": "y", "w": "w"}.items():
         np.save(folder / f"{name}.npy", np.asarray(table.to_pandas()[columns], order=order))
-    beside = {"y": folder / "y.npy", "weights": str(folder / "w.npy")}
-    return moments_from(str(folder / "X.npy"), **beside, folds=5, chunk_rows=999)
+    beside = {"y": folder / "y.npy", "sample_weight": str(folder / "w.npy")}
+    return moments_from(str(folder / "X.npy"), **beside, cv=5, chunk_rows=999)
 
 
 def mapped(table, folder):
     numpy_files(table, folder)
     X, y, w = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in "Xyw")
-    return moments_from(X, y, weights=w, folds=5, chunk_rows=333)
+    return moments_from(X, y, sample_weight=w, cv=5, chunk_rows=333)
 
 
 def hdf5(table, folder):
@@ -88,7 +88,7 @@ def hdf5(table, folder):
         file["y"], file["w"] = frame["y"], frame["w"]
         file["fold"] = frame["fold"]
     with h5py.File(folder / "rows.h5") as file:
-        beside = {"weights": file["w"], "folds": file["fold"]}
+        beside = {"sample_weight": file["w"], "cv": file["fold"]}
         return moments_from(file["X"], file["y"], **beside, chunk_rows=256)
 
 
@@ -101,19 +101,19 @@ def zarr_arrays(table, folder):
         chunks = (100, 3)[: values.ndim]
         group.create_array(name, shape=values.shape, chunks=chunks, dtype="f8")[:] = values
     group = zarr.open_group(folder / "rows.zarr", mode="r")
-    return moments_from(group["X"], group["y"], weights=group["w"], folds=5)
+    return moments_from(group["X"], group["y"], sample_weight=group["w"], cv=5)
 
 
 def duckdb_query(table, folder):
     duckdb = pytest.importorskip("duckdb")
     pq.write_table(table, folder / "rows.parquet")
     query = duckdb.connect().sql(f"select *, 'text' as note from '{folder}/rows.parquet'")
-    return moments_from(query, **BY_NAME, folds=5, chunk_rows=300)
+    return moments_from(query, **BY_NAME, cv=5, chunk_rows=300)
 
 
 def stream(table, _):
     reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=77))
-    return moments_from(reader, **BY_NAME, folds=lambda rows: rows // 500, chunk_rows=256)
+    return moments_from(reader, **BY_NAME, cv=lambda rows: rows // 500, chunk_rows=256)
 
 
 def anything_with_a_stream(table, _):
@@ -121,32 +121,30 @@ def anything_with_a_stream(table, _):
         def __arrow_c_stream__(self, requested_schema=None):
             return table.__arrow_c_stream__(requested_schema)
 
-    return moments_from(Capsule(), **BY_NAME, folds="fold")
+    return moments_from(Capsule(), **BY_NAME, cv="fold")
 
 
 def dataset(table, folder):
     pq.write_table(table, folder / "rows.parquet", row_group_size=400)
-    return moments_from(ds.dataset(folder), **BY_NAME, folds=5, chunk_rows=300)
+    return moments_from(ds.dataset(folder), **BY_NAME, cv=5, chunk_rows=300)
 
 
 def scanner(table, _):
     scanned = ds.dataset(table).scanner(columns=[*NAMES, "y", "w", "fold"], batch_size=99)
-    return moments_from(scanned, **BY_NAME, folds="fold", chunk_rows=300)
+    return moments_from(scanned, **BY_NAME, cv="fold", chunk_rows=300)
 
 
 def scanner_that_scans_once(table, _):
     batches = iter(table.to_batches(max_chunksize=200))
-    return moments_from(
-        ds.Scanner.from_batches(batches, schema=table.schema), **BY_NAME, folds="fold"
-    )
+    return moments_from(ds.Scanner.from_batches(batches, schema=table.schema), **BY_NAME, cv="fold")
 
 
 def arrow_with_arrays_beside(table, _):
     return moments_from(
         table.select(NAMES),
         table["y"],
-        weights=table["w"].to_pylist(),
-        folds=np.arange(N) // 500,
+        sample_weight=table["w"].to_pylist(),
+        cv=np.arange(N) // 500,
         chunk_rows=700,
     )
 
@@ -154,25 +152,25 @@ def arrow_with_arrays_beside(table, _):
 def chunks_of_csv(table, folder):
     table.to_pandas().to_csv(folder / "rows.csv", index=False, float_format="%.17g")
     chunks = pd.read_csv(folder / "rows.csv", chunksize=600)
-    return moments_from(chunks, **BY_NAME, folds="fold")
+    return moments_from(chunks, **BY_NAME, cv="fold")
 
 
 def tuples(table, _):
     frame = table.to_pandas()
     X, y, w = frame[NAMES].to_numpy(), frame["y"].to_numpy(), frame["w"].to_numpy()
     batches = ((X[rows], y[rows], w[rows]) for rows in np.split(np.arange(N), [600, 601, 1900]))
-    return moments_from(batches, folds=lambda rows: rows // 500)
+    return moments_from(batches, cv=lambda rows: rows // 500)
 
 
 def numbered_columns(table, _):
     frame = table.to_pandas().rename(columns=dict(zip(NAMES, range(8), strict=True)))
-    return moments_from(frame, target="y", columns=range(8), weights="w", folds=5, chunk_rows=400)
+    return moments_from(frame, y="y", columns=range(8), sample_weight="w", cv=5, chunk_rows=400)
 
 
 def compressed_rows(table, _):
     frame = table.to_pandas()
     X = sparse.csc_array(frame[NAMES].to_numpy())
-    return moments_from(X, frame["y"], weights=frame["w"], folds=5, chunk_rows=400)
+    return moments_from(X, frame["y"], sample_weight=frame["w"], cv=5, chunk_rows=400)
 
 
 SOURCES = {
@@ -191,22 +189,20 @@ SOURCES = {
     "a dataset": dataset,
     "a scanner": scanner,
     "a scanner that scans once": scanner_that_scans_once,
-    "Arrow": lambda table, _: moments_from(table, **BY_NAME, folds=5, chunk_rows=600),
+    "Arrow": lambda table, _: moments_from(table, **BY_NAME, cv=5, chunk_rows=600),
     "Arrow, and arrays": arrow_with_arrays_beside,
-    "polars": lambda table, _: moments_from(pl.from_arrow(table), **BY_NAME, folds="fold"),
+    "polars": lambda table, _: moments_from(pl.from_arrow(table), **BY_NAME, cv="fold"),
     "lazy polars": lambda table, _: moments_from(
-        pl.from_arrow(table).lazy().filter(pl.col("y") < 1e9), **BY_NAME, folds=5, chunk_rows=300
+        pl.from_arrow(table).lazy().filter(pl.col("y") < 1e9), **BY_NAME, cv=5, chunk_rows=300
     ),
-    "pandas": lambda table, _: moments_from(
-        table.to_pandas(), **BY_NAME, folds="fold", chunk_rows=70
-    ),
+    "pandas": lambda table, _: moments_from(table.to_pandas(), **BY_NAME, cv="fold", chunk_rows=70),
     "chunks of a text file": chunks_of_csv,
     "tuples": tuples,
     "batches of Arrow": lambda table, _: moments_from(
-        table.to_batches(max_chunksize=300), **BY_NAME, folds="fold"
+        table.to_batches(max_chunksize=300), **BY_NAME, cv="fold"
     ),
     "frames of polars": lambda table, _: moments_from(
-        pl.from_arrow(table).iter_slices(300), **BY_NAME, folds="fold"
+        pl.from_arrow(table).iter_slices(300), **BY_NAME, cv="fold"
     ),
     "pandas with numbered columns": numbered_columns,
     "sparse": compressed_rows,
@@ -228,7 +224,7 @@ def test_groups_are_those_of_all_rows_in_memory(frame, table, expected, tmp_path
 def test_chunks_across_fold_borders_are_counted_once(table, tmp_path):
     # Contiguous folds of 7 cut chunks anywhere.
     pq.write_table(table, tmp_path / "rows.parquet", row_group_size=999)
-    moments = moments_from(tmp_path / "rows.parquet", target="y", folds=7, chunk_rows=801)
+    moments = moments_from(tmp_path / "rows.parquet", y="y", cv=7, chunk_rows=801)
     sizes = [len(rows) for rows in np.array_split(np.arange(N), 7)]
     assert [part.count for part in moments.accumulated] == sizes
 
@@ -281,7 +277,7 @@ def test_columns_and_targets_of_all_kinds(tmp_path, kind, target):
         if target in ("cents", "count")
         else GenLinCFA(n_groups=3, family="bernoulli")
     )
-    moments = moments_from(source, target=target, columns=features, chunk_rows=600)
+    moments = moments_from(source, y=target, columns=features, chunk_rows=600)
     expected = reducer.fit(X, y)
     labels, classes = expected.labels_, getattr(expected, "classes_", None)
     again = reducer.fit_moments(moments)

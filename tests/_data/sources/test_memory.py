@@ -26,11 +26,11 @@ def memory(field):
 stated, check = [], MemoryBudget.check
 MemoryBudget.check = lambda *sizes: stated.append(check(*sizes)) or stated[-1]
 small, large, y, n_folds = *sys.argv[1:4], int(sys.argv[4])
-named = {"target": "y"} if large.endswith(".parquet") else {"y": y}
-moments_from(small, **{**named, "y": named.get("y") and y.replace("y.", "small_y.")})
+is_parquet = large.endswith(".parquet")
+moments_from(small, "y" if is_parquet else y.replace("y.", "small_y."))
 Path("/proc/self/clear_refs").write_text("5")
 before = memory("VmRSS")
-moments_from(large, **named, folds=n_folds if n_folds > 1 else None)
+moments_from(large, "y" if is_parquet else y, cv=n_folds if n_folds > 1 else None)
 print((memory("VmHWM") - before) / max(stated))
 """
 
@@ -78,7 +78,7 @@ def folder(tmp_path):
 
 
 def refusal(source, **options):
-    with pytest.raises(ValueError, match=r"take .* memory allows") as caught:
+    with pytest.raises(ValueError, match=r"take .* max_bytes allows") as caught:
         moments_from(source, **options)
     return str(caught.value)
 
@@ -86,7 +86,7 @@ def refusal(source, **options):
 def test_the_error_names_the_row_group_that_is_too_large(folder):
     """2,000 rows of 9 numbers of 8 bytes are 144 kB, and reading them takes 3 times as much."""
     for chunk_rows in (None, 100, 1):
-        said = refusal(folder, target="y", memory=4e5, chunk_rows=chunk_rows)
+        said = refusal(folder, y="y", max_bytes=4e5, chunk_rows=chunk_rows)
         assert re.search(
             r"43\d kB to read row group 1 of b\.parquet \(2,000 rows, 14\d kB\)\. ", said
         )
@@ -94,7 +94,7 @@ def test_the_error_names_the_row_group_that_is_too_large(folder):
         assert "smaller row groups (rewrite the file, " in said
     table = pq.read_table(folder / "b.parquet")
     pq.write_table(table, folder / "b.parquet", row_group_size=100, use_dictionary=False)
-    assert moments_from(folder, target="y", memory=4e5, chunk_rows=100).n_samples_ == 9000
+    assert moments_from(folder, y="y", max_bytes=4e5, chunk_rows=100).n_samples_ == 9000
 
 
 def test_the_error_names_the_folder_of_a_hive_partition(folder):
@@ -102,39 +102,41 @@ def test_the_error_names_the_folder_of_a_hive_partition(folder):
     (folder / "b.parquet").rename(folder / "year=2001" / "rows.parquet")
     for name in "ac":
         (folder / f"{name}.parquet").unlink()
-    said = refusal(folder, target="y", memory=4e5, chunk_rows=100)
+    said = refusal(folder, y="y", max_bytes=4e5, chunk_rows=100)
     assert "row group 1 of year=2001/rows.parquet (2,000 rows, " in said.replace(os.sep, "/")
 
 
 def test_the_error_suggests_chunk_rows_that_fit(folder):
-    for memory in (6e5, 8e5, 1.5e6, 4e6):
-        said = refusal(folder, target="y", memory=memory)
+    for max_bytes in (6e5, 8e5, 1.5e6, 4e6):
+        said = refusal(folder, y="y", max_bytes=max_bytes)
         assert "row groups (" not in said
         n_rows = int(re.search(r"Use chunk_rows=(\d+), or", said)[1])
-        assert moments_from(folder, target="y", memory=memory, chunk_rows=n_rows).count == 9000
-        refusal(folder, target="y", memory=memory, chunk_rows=n_rows + 1)
+        assert moments_from(folder, y="y", max_bytes=max_bytes, chunk_rows=n_rows).count == 9000
+        refusal(folder, y="y", max_bytes=max_bytes, chunk_rows=n_rows + 1)
 
 
 def test_the_error_suggests_a_number_of_folds_that_fits(rng):
     X, y = rng.standard_normal((600, 100)), rng.standard_normal(600)
-    options = {"chunk_rows": 1, "memory": 2e6}
-    said = refusal(X, y=y, folds=50, **options)
-    n_folds = int(re.search(r"Use (\d+) folds, or fewer columns, or raise memory\.$", said)[1])
-    assert moments_from(X, y, folds=n_folds, **options).n_folds == n_folds
-    refusal(X, y=y, folds=n_folds + 1, **options)
+    options = {"chunk_rows": 1, "max_bytes": 2e6}
+    said = refusal(X, y=y, cv=50, **options)
+    n_folds = int(re.search(r"Use (\d+) folds, or fewer columns, or raise max_bytes\.$", said)[1])
+    assert moments_from(X, y, cv=n_folds, **options).n_folds == n_folds
+    refusal(X, y=y, cv=n_folds + 1, **options)
 
 
 def test_the_error_suggests_a_combination_if_one_change_is_not_enough(folder):
     """No single change is enough; in the end only fewer columns or more memory are."""
-    options = {"target": "y", "folds": 2000, "chunk_rows": 5000}
-    said = refusal(folder, memory=1e5, **options)
+    options = {"y": "y", "cv": 2000, "chunk_rows": 5000}
+    said = refusal(folder, max_bytes=1e5, **options)
     assert "Use a smaller chunk_rows with fewer folds with smaller row groups (" in said
-    assert refusal(folder, memory=2e4, **options).endswith("Use fewer columns, or raise memory.")
+    assert refusal(folder, max_bytes=2e4, **options).endswith(
+        "Use fewer columns, or raise max_bytes."
+    )
 
 
 def test_the_error_suggests_smaller_batches_for_iterables(rng):
     X, y = rng.standard_normal((500, 8)), rng.standard_normal(500)
-    said = refusal([(X, y)], memory=1e5)
+    said = refusal([(X, y)], max_bytes=1e5)
     n_rows = int(re.search(r"Use batches of (\d+) rows, or fewer columns, or raise", said)[1])
-    assert moments_from([(X[:n_rows], y[:n_rows])], memory=1e5).n_samples_ == n_rows
-    refusal([(X[: n_rows + 1], y[: n_rows + 1])], memory=1e5)
+    assert moments_from([(X[:n_rows], y[:n_rows])], max_bytes=1e5).n_samples_ == n_rows
+    refusal([(X[: n_rows + 1], y[: n_rows + 1])], max_bytes=1e5)

@@ -1,5 +1,7 @@
 """Moments of files, streams and batches."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -54,9 +56,9 @@ def test_chunks_are_whole_blocks_if_blocks_are_small():
 def test_the_same_rows_are_sampled_if_their_number_is_known(frame, table):
     X, y = frame[NAMES], frame["y"]
     expected = NonLinCFA().fit(X, y).penalty_
-    assert NonLinCFA().fit_moments(moments_from(table, target="y")).penalty_ == expected
+    assert NonLinCFA().fit_moments(moments_from(table, y="y")).penalty_ == expected
     weights = np.arange(2500) % 3
-    weighted = moments_from(frame, target="y", weights=weights)
+    weighted = moments_from(frame, y="y", sample_weight=weights)
     expected = NonLinCFA().fit(X, y, weights).penalty_
     assert NonLinCFA().fit_moments(weighted).penalty_ == expected
 
@@ -68,26 +70,48 @@ def test_columns_may_be_weights_and_folds(frame, tmp_path, kind):
     if source is None:
         source = tmp_path / "rows.parquet"
         frame.to_parquet(source)
-    moments = moments_from(source, target="y", columns=NAMES, weights="w", folds="fold")
+    moments = moments_from(source, y="y", columns=NAMES, sample_weight="w", cv="fold")
     direct = Moments().update(frame[NAMES], frame["y"], frame["w"], frame["fold"].to_numpy())
     np.testing.assert_allclose(moments.scatter(), direct.scatter(), rtol=1e-9)
     assert (moments.count, moments.n_folds) == (direct.count, 4)
     assert moments.feature_names_in_.tolist() == NAMES
 
 
+def test_text_is_a_column_name_unless_it_ends_in_npy(frame, tmp_path):
+    """Paths as text or as objects, for all sources; and a name that a file has too."""
+    for name, values in {"y": frame["y"], "w": 1.0 + np.arange(2500) % 3}.items():
+        np.save(tmp_path / f"{name}.npy", values)
+    (tmp_path / "y").write_text("a file, and not the column")
+    X, path = frame[NAMES], tmp_path / "rows.parquet"
+    frame.to_parquet(path)
+    expected = Moments().update(X, frame["y"], np.load(tmp_path / "w.npy")).scatter()
+    named = {"columns": NAMES, "chunk_rows": 900}
+    for kind in (str, Path):
+        y, weights = kind(tmp_path / "y.npy"), kind(tmp_path / "w.npy")
+        for found in (
+            moments_from(frame, "y", sample_weight=weights, **named),
+            moments_from(frame, y, sample_weight=weights, **named),
+            moments_from(path, ["y"], sample_weight=weights, **named),
+            moments_from(path, y, sample_weight=weights, **named),
+            moments_from(pa.Table.from_pandas(frame), y, sample_weight=weights, **named),
+            moments_from(X.to_numpy(), y, sample_weight=weights),
+        ):
+            np.testing.assert_allclose(found.scatter(), expected, rtol=1e-9)
+
+
 def test_several_targets_and_labels(frame):
     frame = frame.assign(level=np.where(frame["y"] > 0, "much", "little"))
-    both = moments_from(frame, target=["y", "level"], columns=NAMES)
+    both = moments_from(frame, y=["y", "level"], columns=NAMES)
     expected = NonLinCFA().fit(frame[NAMES], frame[["y", "level"]].to_numpy())
     assert (NonLinCFA().fit_moments(both).labels_ == expected.labels_).all()
-    one = moments_from(pa.Table.from_pandas(frame), target="level", columns=NAMES)
+    one = moments_from(pa.Table.from_pandas(frame), y="level", columns=NAMES)
     reducer = GenLinCFA(family="bernoulli").fit_moments(one)
     assert reducer.classes_.tolist() == ["little", "much"]
 
 
 def test_the_scale_of_weights_does_not_change_the_sampled_rows(frame, rng):
     weights = rng.random(2500) + 0.1
-    moments = moments_from(frame, target="y", weights=weights, chunk_rows=77)
+    moments = moments_from(frame, y="y", sample_weight=weights, chunk_rows=77)
     expected = NonLinCFA().fit(frame[NAMES], frame["y"], weights).penalty_
     assert NonLinCFA().fit_moments(moments).penalty_ == expected
 
@@ -126,7 +150,7 @@ def test_batches_may_contain_weights(frame):
 
 def test_progress_is_reported(frame):
     told = []
-    moments_from(frame, target="y", chunk_rows=1000, progress=lambda *done: told.append(done))
+    moments_from(frame, y="y", chunk_rows=1000, progress=lambda *done: told.append(done))
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
@@ -136,48 +160,55 @@ def test_small_products_use_one_thread(frame):
         return [pool["num_threads"] for pool in pools if pool["user_api"] == "blas"]
 
     before, within = threads(), []
-    moments_from(frame, target="y", progress=lambda *_: within.extend(threads()))
+    moments_from(frame, y="y", progress=lambda *_: within.extend(threads()))
     assert {*within} == {1}
     assert threads() == before
 
 
 def test_the_progress_bar_shows_the_memory(frame, capsys):
-    moments_from(frame, target="y", chunk_rows=1000, folds=5, progress=True)
+    moments_from(frame, y="y", chunk_rows=1000, cv=5, progress=True)
     assert "chunks, up to 324 kB" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("source", "options", "says"),
     [
-        ("frame", {"target": "z"}, "The source has no column 'z'"),
-        ("frame", {"target": "y", "columns": ["c0", "d"]}, "The source has no column 'd'"),
-        ("frame", {}, "Pass either target, the name"),
-        ("frame", {"target": "y", "memory": 1000}, "Moments of 8 features in 1 fold take .* 1 kB"),
-        ("frame", {"target": "y", "memory": 4e5, "folds": 99}, r"take .* Use chunk_rows=\d+, or"),
+        ("frame", {"y": "z"}, "The source has no column 'z'"),
+        ("frame", {"y": "y", "columns": ["c0", "d"]}, "The source has no column 'd'"),
+        ("frame", {}, "y is missing: pass the name of a column, a list of names, or an array"),
+        ("frame", {"y": "y", "max_bytes": 1000}, "Moments of 8 features in 1 fold take .* 1 kB"),
+        ("frame", {"y": "y", "max_bytes": 4e5, "cv": 99}, r"take .* Use chunk_rows=\d+, or"),
         (
             "frame",
-            {"target": "y", "memory": 4e5, "folds": 1200},
+            {"y": "y", "max_bytes": 4e5, "cv": 1200},
             "take .* Use a smaller chunk_rows with fewer folds, or",
         ),
-        ("frame", {"y": "y"}, r"y='y' is not the path of a .npy file\. .* pass its name as target"),
-        ("frame", {"target": "y", "folds": np.arange(9)}, "has 2500 rows, and folds has 9"),
-        ("frame", {"target": "y", "folds": np.ones((2, 2))}, "folds must have one entry for each"),
-        ("frame", {"target": [f"c{i}" for i in range(8)] + ["y"]}, "no columns that can be"),
-        ("frame", {"target": "y", "weights": "c0"}, "sample_weight must be 0 or more"),
-        ("frame", {"target": "y", "folds": 1}, "folds must be from 2"),
-        ("frame", {"target": "y", "chunk_rows": 0}, "chunk_rows must be 1 or more"),
-        ("array", {}, "pass y, weights and folds as arrays"),
+        ("frame", {"y": Path("y.csv")}, r"the path of a .npy file, got the path 'y\.csv'\."),
+        ("frame", {"y": "y", "sample_weight": Path("w")}, r"sample_weight must be an array, .*'w'"),
+        ("frame", {"y": "y", "sample_weight": np.ones(3)}, "rows, and sample_weight has 3"),
+        ("frame", {"y": []}, "The source has 2500 rows, and y has 0"),
+        ("frame", {"y": "y", "cv": np.arange(9)}, "has 2500 rows, and cv has 9"),
+        ("frame", {"y": "y", "cv": np.ones((2, 2))}, "cv must have one entry for each"),
+        ("frame", {"y": [f"c{i}" for i in range(8)] + ["y"]}, "no columns that can be"),
+        ("frame", {"y": "y", "sample_weight": "c0"}, "sample_weight must be 0 or more"),
+        ("frame", {"y": "y", "cv": 1}, "cv must be from 2"),
+        ("frame", {"y": "y", "chunk_rows": 0}, "chunk_rows must be 1 or more"),
+        ("array", {}, "An array has no column names: pass y and sample_weight as NumPy arrays"),
+        ("array", {"y": "y"}, "An array has no column names"),
+        ("array", {"y": ["y", "z"]}, "An array has no column names"),
+        ("array", {"y": np.zeros(2500), "sample_weight": "w"}, "An array has no column names"),
+        ("array", {"y": np.zeros(2500), "cv": "fold"}, "An array has no column names"),
+        ("array", {"y": np.zeros(2500), "columns": ["c0"]}, "and leave columns out"),
         ("array", {"y": np.zeros(3)}, "The source has 2500 rows, and y has 3"),
-        ("array", {"y": np.zeros(2500), "target": "y"}, "leave target and columns out"),
-        ("batches", {"memory": 1000}, "Moments of 8 features in 1 fold take .* 1 kB"),
-        ("batches", {"folds": 5}, "needs the number of rows, and this source does not give it"),
+        ("batches", {"max_bytes": 1000}, "Moments of 8 features in 1 fold take .* 1 kB"),
+        ("batches", {"cv": 5}, "needs the number of rows, and this source does not give it"),
         ("batches", {"y": np.zeros(2500)}, "Batches contain y"),
-        ("batches", {"folds": "fold"}, "folds name columns, and batches of .X, y. have no names"),
-        ("batches", {"folds": np.zeros(5001, int)}, "The source has 5000 rows, and folds has 5001"),
-        ("batches", {"folds": np.zeros(2600, int)}, "2500 rows in batch 1, .* and fold has 100"),
-        ("text", {"target": "y"}, "The source holds .* in column 'c1', not numbers"),
-        ("twice", {"target": "y"}, "The source has column 'c1' more than once"),
-        ("twice of pandas", {"target": "y"}, "The source has column 'c1' more than once"),
+        ("batches", {"cv": "fold"}, "Batches of .X, y. have no column names for cv: pass"),
+        ("batches", {"cv": np.zeros(5001, int)}, "The source has 5000 rows, and cv has 5001"),
+        ("batches", {"cv": np.zeros(2600, int)}, "2500 rows in batch 1, .* and fold has 100"),
+        ("text", {"y": "y"}, "The source holds .* in column 'c1', not numbers"),
+        ("twice", {"y": "y"}, "The source has column 'c1' more than once"),
+        ("twice of pandas", {"y": "y"}, "The source has column 'c1' more than once"),
         ("stream", {"y": np.zeros(2600)}, "The source has 2500 rows, and y has 2600"),
         ("stream", {"y": np.zeros(2400)}, "X has 2500 rows in batch 0, .*, and y has 2400"),
         ("masked", {"y": np.zeros(2500)}, "X is a masked array"),
@@ -215,8 +246,9 @@ def test_invalid_input_raises_a_clear_error(frame, source, options, says):
     [
         (5, {}, "source must be a path"),
         ([np.ones((3, 2))], {}, "Each batch must be"),
-        ([np.ones((3, 2))], {"target": "y"}, "each batch must be a data frame"),
-        ({"c0": [1.0]}, {"target": "y"}, "source must be a path"),
+        ([np.ones((3, 2))], {"y": "y"}, "y names a column, so each batch must be a data frame"),
+        ([(np.ones((3, 2)), np.ones(3))], {"y": "y"}, "each batch must be a data frame; got tuple"),
+        ({"c0": [1.0]}, {"y": "y"}, "source must be a path"),
     ],
 )
 def test_unsupported_sources_raise_type_error(source, options, says):
@@ -227,7 +259,7 @@ def test_unsupported_sources_raise_type_error(source, options, says):
 def test_a_lazy_frame_is_refused_where_polars_cannot_stream_it(monkeypatch):
     monkeypatch.delattr(pl.LazyFrame, "collect_batches")
     with pytest.raises(TypeError, match=r"LazyFrame: collect\(\) it first, or sink it to Parquet"):
-        moments_from(pl.LazyFrame({"a": [1.0], "y": [1.0]}), target="y")
+        moments_from(pl.LazyFrame({"a": [1.0], "y": [1.0]}), y="y")
 
 
 @pytest.mark.parametrize(
@@ -242,21 +274,21 @@ def test_a_lazy_frame_is_refused_where_polars_cannot_stream_it(monkeypatch):
 def test_errors_for_other_files_say_what_to_pass(tmp_path, name, says):
     (tmp_path / name).write_text("")
     with pytest.raises(ValueError, match=says):
-        moments_from(tmp_path / name, target="y")
+        moments_from(tmp_path / name, y="y")
 
 
 def test_too_many_folds_for_memory_are_refused_when_they_appear(frame):
     batches = ((frame[NAMES], frame["y"]) for _ in range(3))
     folds = lambda rows: rows // 2500 * (rows % 2500)  # noqa: E731
     with pytest.raises(ValueError, match="in 2,500 folds take"):
-        moments_from(batches, folds=folds, memory=1.5e6)
+        moments_from(batches, cv=folds, max_bytes=1.5e6)
 
 
 def test_a_path_that_does_not_exist(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"y\.npy does not exist"):
         moments_from(np.ones((3, 2)), tmp_path / "y.npy")
     with pytest.raises(FileNotFoundError, match=r"rows\.parquet does not exist"):
-        moments_from(tmp_path / "rows.parquet", target="y")
+        moments_from(tmp_path / "rows.parquet", y="y")
 
 
 @pytest.mark.parametrize("kind", ["array", "frame", "Parquet", "Arrow"])
@@ -267,14 +299,14 @@ def test_rows_of_weight_0_do_not_count_for_folds(kind, tmp_path):
     weights[-7:] = 0
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=y, w=weights)
     frame.to_parquet(tmp_path / "rows.parquet")
-    named = {"target": "y", "weights": "w"}
+    named = {"y": "y", "sample_weight": "w"}
     source, options = {
-        "array": (X, {"y": y, "weights": weights}),
+        "array": (X, {"y": y, "sample_weight": weights}),
         "frame": (frame, named),
         "Parquet": (tmp_path / "rows.parquet", named),
         "Arrow": (pa.table(frame), named),
     }[kind]
-    moments = moments_from(source, **options, folds=5, chunk_rows=17)
+    moments = moments_from(source, **options, cv=5, chunk_rows=17)
     in_memory = NonLinCFA(0.01).fit(X, y, sample_weight=weights)
     price = NonLinCFA(0.01).fit_moments(moments).trace_.price
     np.testing.assert_allclose(price, in_memory.trace_.price, rtol=1e-9, atol=1e-12)

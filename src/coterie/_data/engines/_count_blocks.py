@@ -132,7 +132,7 @@ class CountBlocks:
 def _check_lengths(rows: Block, offset: BlockOffset, which: str) -> None:
     """Raise if X, y, weights and folds differ in length, or if the length has changed."""
     n_rows = rows.X.shape[0]
-    arrays = {"y": rows.y, "sample_weight": rows.weights, "folds": rows.folds}
+    arrays = {"y": rows.y, "sample_weight": rows.weights, "cv": rows.folds}
     for name, column in arrays.items():
         if column is not None and column.shape[0] != n_rows:
             raise ValueError(

@@ -41,10 +41,10 @@ class DaskEngine:
         If the lengths or weights of blocks are needed first, one more computation finds them.
         """
         table = open_table(X, counting)
-        check_memory(table.n_features, _n_folds(counting), counting.memory)
+        check_memory(table.n_features, _n_folds(counting), counting.max_bytes)
         with table.name_missing_columns():
             offsets, end = _find_offsets(table, counting)
-            rule = None if end is None else fold_rule(counting.folds, counting.stratified, end)
+            rule = None if end is None else fold_rule(counting.cv, counting.stratified, end)
             expected = end.count if end is not None and counting.spread else None
             total = _sum_moments(table, offsets, CountOptions(table.reader, rule, expected))
         if not total.n_samples_:
@@ -60,14 +60,14 @@ ENGINE = DaskEngine()
 
 
 def _n_folds(counting: Counting) -> int:
-    return int(counting.folds) if isinstance(counting.folds, Integral) else 1
+    return int(counting.cv) if isinstance(counting.cv, Integral) else 1
 
 
 def _find_offsets(
     table: DaskTable, counting: Counting
 ) -> tuple[list[BlockOffset], BlockOffset | None]:
     """The offset of each block, and that of the end of all rows; None if it is not needed."""
-    by_number = callable(counting.folds) or isinstance(counting.folds, Integral)
+    by_number = callable(counting.cv) or isinstance(counting.cv, Integral)
     if not counting.spread and not by_number:
         if table.lengths is None:
             return [BlockOffset(number) for number in range(table.n_blocks)], None

@@ -128,16 +128,16 @@ def check_dask_type(X: Any) -> None:
 
 def _table_from_array(X: Any, counting: Counting) -> DaskTable:
     X = rechunk_columns(X)
-    for what in ("y", "weights", "folds", "columns"):
+    for what in ("y", "sample_weight", "cv", "columns"):
         given = getattr(counting, what)
         if isinstance(given, str) or (what == "columns" and given is not None):
             raise ValueError(f"X is an array without column names, and {what} names a column.")
     reader = BlockReader("chunk", names=counting.names)
-    return _align_blocks(X, reader, X.shape[1], counting.y, counting.weights, counting.folds)
+    return _align_blocks(X, reader, X.shape[1], counting.y, counting.sample_weight, counting.cv)
 
 
 def _table_from_frame(X: Any, counting: Counting) -> DaskTable:
-    named = [_name_or_array(each) for each in (counting.y, counting.weights, counting.folds)]
+    named = [_name_or_array(each) for each in (counting.y, counting.sample_weight, counting.cv)]
     (targets, y), (weights, w), (folds, f) = named
     reader = BlockReader("partition", [], None, _as_name_list(targets), weights, folds)
     check_columns(X, [*reader.other_columns, *(counting.columns or ())])
@@ -196,11 +196,11 @@ def rechunk_columns(X: Any) -> Any:
 
 
 def _align_blocks(
-    X: Any, reader: BlockReader, n_features: int, y: Any, weights: Any, folds: Any
+    X: Any, reader: BlockReader, n_features: int, y: Any, sample_weight: Any, cv: Any
 ) -> DaskTable:
     """A table with y, weights and folds rechunked to its blocks."""
-    is_rule = callable(folds) or isinstance(folds, Integral)
-    arrays = {"y": y, "sample_weight": weights, "folds": None if is_rule else folds}
+    is_rule = callable(cv) or isinstance(cv, Integral)
+    arrays = {"y": y, "sample_weight": sample_weight, "cv": None if is_rule else cv}
     given = {name: _unwrap_xarray(each) for name, each in arrays.items()}
     lengths = known_lengths(X)
     if lengths is None and any(_needs_lengths(each) for each in given.values()):

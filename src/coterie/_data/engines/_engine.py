@@ -15,15 +15,15 @@ from coterie._data.validation import library_of
 
 
 class Counting(NamedTuple):
-    """Targets, weights, folds and options for the moments of X.
+    """Targets, sample weights, folds and options for the moments of X.
 
     Parameters
     ----------
     y : Any
         The targets: a table of the same engine, or the names of columns of X.
-    weights : Any
+    sample_weight : Any
         The weight of each row: None, a column of the same engine, or its name.
-    folds : int or None, or whatever else the engine takes
+    cv : int or None, or whatever else the engine takes
         Number of contiguous folds, of the rows with a weight above 0.
     columns : list of str or None
         The features, if X has other columns too.
@@ -33,18 +33,18 @@ class Counting(NamedTuple):
         Whether to keep a sample of evenly spaced rows, for ``tolerance="auto"``.
     names : list of str or None
         Names of the features in error messages, if X has no names.
-    memory : float or None
+    max_bytes : float or None
         Limit for the memory of the moments on this machine, in bytes.
     """
 
     y: Any
-    weights: Any = None
-    folds: Any = None
+    sample_weight: Any = None
+    cv: Any = None
     columns: list[str] | None = None
     stratified: bool = False
     spread: bool = True
     names: list[str] | None = None
-    memory: float | None = None
+    max_bytes: float | None = None
 
 
 @dataclass(frozen=True)

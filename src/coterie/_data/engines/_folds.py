@@ -67,26 +67,26 @@ class FunctionFolds:
         return np.asarray(self.function(offset.n_rows_before + np.arange(len(counts))))
 
 
-def fold_rule(folds: Any, stratified: bool, end: BlockOffset) -> FoldRule | None:
+def fold_rule(cv: Any, stratified: bool, end: BlockOffset) -> FoldRule | None:
     """The rule for a number of folds or a function of rows; None for other folds.
 
     Parameters
     ----------
-    folds : int, callable, or anything else
+    cv : int, callable, or anything else
     stratified : bool
         Whether folds have about the same share of each label.
     end : BlockOffset
         The offset of the end of all rows.
     """
-    if callable(folds):
-        return FunctionFolds(folds)
-    if not isinstance(folds, Integral):
+    if callable(cv):
+        return FunctionFolds(cv)
+    if not isinstance(cv, Integral):
         return None
-    n_folds = int(folds)
-    if isinstance(folds, bool) or not 2 <= n_folds <= end.n_counted_before:
+    n_folds = int(cv)
+    if isinstance(cv, bool) or not 2 <= n_folds <= end.n_counted_before:
         raise ValueError(
-            "folds must be from 2 to the number of rows with a weight above 0, "
-            f"{end.n_counted_before}, got {folds!r}."
+            "cv must be from 2 to the number of rows with a weight above 0, "
+            f"{end.n_counted_before}, got {cv!r}."
         )
     if stratified and end.labels:
         check_labels(end.labels)

@@ -26,12 +26,12 @@ def group_blocks(lengths: Sequence[int] | None, n_blocks: int, n_features: int) 
     return [*joined, range(start, n_blocks)]
 
 
-def check_memory(n_features: int, n_folds: int, memory: float | None) -> None:
+def check_memory(n_features: int, n_folds: int, max_bytes: float | None) -> None:
     """Raise if moments would take more memory than allowed."""
     needed = 8 * n_features * n_features * n_folds + 8 * n_features * ROWS
-    if memory is not None and needed > memory:
+    if max_bytes is not None and needed > max_bytes:
         raise ValueError(
             f"Moments of {n_features:,} features in {n_folds} fold{'s' * (n_folds > 1)} take "
-            f"{format_bytes(needed)} here, and memory allows {format_bytes(memory)}. Use fewer "
-            f"columns{' or fewer folds' * (n_folds > 1)}, or raise memory."
+            f"{format_bytes(needed)} here, and max_bytes allows {format_bytes(max_bytes)}. Use "
+            f"fewer columns{' or fewer folds' * (n_folds > 1)}, or raise max_bytes."
         )

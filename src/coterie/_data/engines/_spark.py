@@ -63,15 +63,15 @@ class SparkEngine:
         _check_pyarrow()
         columns = find_columns(X, counting)
         if columns.names is not None:
-            check_memory(len(columns.names), _n_folds(counting.folds), counting.memory)
+            check_memory(len(columns.names), _n_folds(counting.cv), counting.max_bytes)
         rows = _select_counted(X, columns)
         with _translate_errors():
             sizes = _partition_sizes(X, columns)
             # The sizes come from fewer columns, for which Spark may make other partitions.
             for _ in range(2):
-                job = _make_job(columns, sizes, counting.folds)
+                job = _make_job(columns, sizes, counting.cv)
                 chunks = rows.mapInArrow(partial(count_moments, job), MOMENTS_SCHEMA)
-                found = _sum_partitions(chunks, len(sizes), _moments_bytes(columns, counting.folds))
+                found = _sum_partitions(chunks, len(sizes), _moments_bytes(columns, counting.cv))
                 if same_sizes(found.sizes, sizes):
                     return found.moments
                 sizes = found.sizes
@@ -156,29 +156,29 @@ def _partition_sizes(X: Any, columns: SparkColumns) -> PartitionSizes:
     return sizes
 
 
-def _make_job(columns: SparkColumns, sizes: PartitionSizes, folds: Any) -> Job:
+def _make_job(columns: SparkColumns, sizes: PartitionSizes, cv: Any) -> Job:
     job = Job(columns.targets, columns.names, columns.vector, sizes)
-    if folds is None or isinstance(folds, str):
+    if cv is None or isinstance(cv, str):
         return job
-    n_rows, n_folds = job.total.n_counted, int(folds)
+    n_rows, n_folds = job.total.n_counted, int(cv)
     if n_folds > n_rows:
-        raise ValueError(f"folds must not exceed the number of rows, {n_rows}, got {n_folds}.")
+        raise ValueError(f"cv must not exceed the number of rows, {n_rows}, got {n_folds}.")
     # As in KFold: contiguous, the first folds with one row more.
     fold_sizes = np.full(n_folds, n_rows // n_folds) + (np.arange(n_folds) < n_rows % n_folds)
     return replace(job, fold_ends=np.cumsum(fold_sizes).tolist())
 
 
-def _moments_bytes(columns: SparkColumns, folds: Any) -> float | None:
+def _moments_bytes(columns: SparkColumns, cv: Any) -> float | None:
     """Size of the moments in bytes; None if the number of features is unknown."""
     if columns.names is None:
         return None
     n_features = len(columns.names)
-    return 4.0 * n_features * (n_features * _n_folds(folds) + 2 * ROWS)
+    return 4.0 * n_features * (n_features * _n_folds(cv) + 2 * ROWS)
 
 
-def _n_folds(folds: Any) -> int:
+def _n_folds(cv: Any) -> int:
     """Number of folds, or a guess if they are in a column."""
-    return ASSUMED_FOLDS if isinstance(folds, str) else int(folds or 1)
+    return ASSUMED_FOLDS if isinstance(cv, str) else int(cv or 1)
 
 
 def _sum_partitions(chunks: Any, n_partitions: int, n_bytes: float | None) -> PartitionMoments:

@@ -31,8 +31,8 @@ def find_columns(frame: Any, counting: Counting) -> SparkColumns:
     """The columns of a frame to count, with their names and types checked."""
     types = column_types(frame)
     targets = _target_names(counting.y)
-    weights = _column_name("sample_weight", counting.weights)
-    folds = _fold_column(counting.folds)
+    weights = _column_name("sample_weight", counting.sample_weight)
+    folds = _fold_column(counting.cv)
     other_columns = [name for name in (*targets, weights, folds) if name is not None]
     wanted = counting.columns
     features = (
@@ -173,19 +173,19 @@ def _column_name(what: str, name: Any) -> str | None:
     raise TypeError(f"{what} must be the name of a column of the frame, got {type(name).__name__}.")
 
 
-def _fold_column(folds: Any) -> str | None:
+def _fold_column(cv: Any) -> str | None:
     """The name of the column with the folds; None if folds are not a column."""
-    if isinstance(folds, str):
-        return folds
-    if folds is None:
+    if isinstance(cv, str):
+        return cv
+    if cv is None:
         return None
-    if isinstance(folds, Integral) and not isinstance(folds, bool):
-        if int(folds) < 2:
-            raise ValueError(f"folds must be 2 or more, got {folds}.")
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        if int(cv) < 2:
+            raise ValueError(f"cv must be 2 or more, got {cv}.")
         return None
     raise TypeError(
-        "The folds of a Spark frame must be a number, or the name of a column with the fold of "
-        f"each row, got {type(folds).__name__}."
+        "cv must be a number of folds, or the name of a column of the frame with the fold of each "
+        f"row, got {type(cv).__name__}."
     )
 
 
@@ -213,9 +213,11 @@ def _check_column_types(columns: SparkColumns) -> None:
             raise ValueError(f"Target {name!r} must hold numbers or text, got {types[name]}.")
     if columns.weights is not None and not is_number_type(types[columns.weights]):
         raise ValueError(
-            f"Weights {columns.weights!r} must be numbers, got {types[columns.weights]}."
+            f"sample_weight must name a column of numbers, got {columns.weights!r}, which is "
+            f"{types[columns.weights]}."
         )
     if columns.folds is not None and types[columns.folds] not in INTEGER_TYPES:
         raise ValueError(
-            f"Folds {columns.folds!r} must be whole numbers, got {types[columns.folds]}."
+            f"cv must name a column of whole numbers, got {columns.folds!r}, which is "
+            f"{types[columns.folds]}."
         )

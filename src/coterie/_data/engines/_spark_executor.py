@@ -255,7 +255,7 @@ def _chunk_weights(chunk: list[Any], name: str | None = None) -> FloatArray | No
     weights = _chunk_column(chunk, "w")
     if not (np.isfinite(weights) & (weights >= 0)).all():
         bad = weights[~(np.isfinite(weights) & (weights >= 0))][0]
-        raise UncountableError(f"Weights {name!r} must be 0 or more, got {bad:g}.")
+        raise UncountableError(f"sample_weight must be 0 or more, got {bad:g} in column {name!r}.")
     return weights
 
 

@@ -198,7 +198,7 @@ def read_weights(sample_weight: Any, n_rows: int, location: RowLocation) -> Floa
     if len(bad):
         raise ValueError(
             f"sample_weight must be 0 or more, got {weights[bad[0]]:g} in "
-            f"{location.of_rows(bad, 'weights')}."
+            f"{location.of_rows(bad, 'sample_weight')}."
         )
     return weights
 

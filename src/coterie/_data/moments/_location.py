@@ -32,8 +32,8 @@ class RowLocation:
         Name and number of rows of each file, in order. Rows are numbered within each file;
         without files, from the first row of the source.
     array_names : mapping from str to str, default={}
-        Names of the arrays that are separate from X ("y", "weights", "folds"). In these, rows are
-        numbered from the first row of the source.
+        Names of the arrays that are separate from X ("y", "sample_weight", "folds"). In these, rows
+        are numbered from the first row of the source.
     kept : ndarray of int, optional
         Positions in the batch of the rows that remain, if some were dropped.
 
@@ -73,7 +73,7 @@ class RowLocation:
         Parameters
         ----------
         positions : array-like of int, sorted
-        what : {"X", "y", "weights", "folds"}, default="X"
+        what : {"X", "y", "sample_weight", "folds"}, default="X"
             The array that the message is about.
         """
         at = np.asarray(positions, dtype=np.intp)

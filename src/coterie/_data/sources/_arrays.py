@@ -79,35 +79,35 @@ def _unreadable(path: Path, reason: str) -> ValueError:
     return ValueError(f"{path} cannot be read: {reason}.")
 
 
-def open_npy(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
+def open_npy(path: Path, y: Any, sample_weight: Any, spec: ColumnSpec) -> ChunkedSource:
     """A .npy file as a source."""
     array, state = NumpyFile.of(path), path.stat()
     n_rows = array.shape[0] if array.shape else 0
     file = SourceFile(path.name, n_rows, state.st_size, state.st_mtime_ns)
-    return open_array(array, y, weights, spec, (file,))
+    return open_array(array, y, sample_weight, spec, (file,))
 
 
 def open_array(
-    source: Any, y: Any, weights: Any, spec: ColumnSpec, files: tuple[SourceFile, ...] = ()
+    source: Any, y: Any, sample_weight: Any, spec: ColumnSpec, files: tuple[SourceFile, ...] = ()
 ) -> ChunkedSource:
     """An array of shape (n_rows, n_features) as a source; the target is a separate array."""
     if len(source.shape) != 2:
         raise ValueError(f"The source must have 2 dimensions, got shape {tuple(source.shape)}.")
     if y is None or spec != ColumnSpec(chunk_rows=spec.chunk_rows):
         raise ValueError(
-            "An array has no column names: pass y, weights and folds as arrays or as paths of .npy "
-            "files, and leave target and columns out."
+            "An array has no column names: pass y and sample_weight as NumPy arrays or as paths of "
+            ".npy files, cv as a number, an array or a function, and leave columns out."
         )
     n_rows, n_features = (int(size) for size in source.shape)
     source = source.tocsr() if is_sparse(source) else source
-    arrays = check_arrays(n_rows, y=y, weights=weights)
+    arrays = check_arrays(n_rows, y=y, sample_weight=sample_weight)
     blocks = getattr(source, "chunks", None) or (1,)
     step = choose_chunk_rows(spec.chunk_rows, n_features, _block_rows(blocks))
 
     def chunks(start: int, edge: int) -> Chunks:
         for rows in row_slices(start, edge, n_rows, step):
             X = source[rows] if is_sparse(source) else np.asanyarray(source[rows])
-            y, weights = (slice_rows(arrays, name, rows) for name in ("y", "weights"))
+            y, weights = (slice_rows(arrays, name, rows) for name in ("y", "sample_weight"))
             yield Chunk(X, y, weights, None, X.shape[0])
 
     def read_prefetched(start: int, edge: int) -> Chunks:
@@ -117,8 +117,8 @@ def open_array(
         read_prefetched if files else chunks,
         n_rows,
         n_features,
-        n_expected=expected_count(arrays.get("weights"), n_rows),
-        zero_weight_rows=find_zero_weights(arrays.get("weights")),
+        n_expected=expected_count(arrays.get("sample_weight"), n_rows),
+        zero_weight_rows=find_zero_weights(arrays.get("sample_weight")),
         chunk_rows=step,
         arrays=arrays,
         files=files,
@@ -131,8 +131,14 @@ def _block_rows(blocks: Any) -> int:
     return int(blocks[0]) if isinstance(blocks[0], int | np.integer) and blocks[0] > 0 else 1
 
 
+def check_y_is_given(y: Any) -> None:
+    """Raise if there is no target."""
+    if y is None:
+        raise ValueError("y is missing: pass the name of a column, a list of names, or an array.")
+
+
 def check_arrays(n_rows: int | None, **arrays: Any) -> dict[str, Any]:
-    """The arrays given with a source (y, weights), opened and with their lengths checked."""
+    """The arrays given with a source (y, sample_weight), opened and with their lengths checked."""
     return {
         name: _as_row_array(name, values, n_rows)
         for name, values in arrays.items()
@@ -161,8 +167,8 @@ def _npy_path(name: str, given: str | os.PathLike[str]) -> Path:
     path = Path(given)
     if path.suffix != ".npy":
         raise ValueError(
-            f"{name}={os.fspath(given)!r} is not the path of a .npy file. To use a column of the "
-            "source, pass its name as target."
+            f"{name} must be an array, the name of a column or the path of a .npy file, got the "
+            f"path {os.fspath(given)!r}."
         )
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")

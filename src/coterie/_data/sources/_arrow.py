@@ -62,18 +62,18 @@ def _is_in_memory(source: Any) -> bool:
     return is_polars or hasattr(source, "num_rows") or not hasattr(source, "__arrow_c_stream__")
 
 
-def open_arrow(source: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
+def open_arrow(source: Any, y: Any, sample_weight: Any, spec: ColumnSpec) -> ChunkedSource:
     """An Arrow table, stream, dataset or scanner, or a DuckDB or polars query, as a source."""
     pa = import_pyarrow()
     with wrap_read_errors(DEFAULT_OWNER):
         if not _is_dataset(source) and not _is_lazy_frame(source) and _is_in_memory(source):
-            return _open_arrow_table(pa.table(source), y, weights, spec)
+            return _open_arrow_table(pa.table(source), y, sample_weight, spec)
         stream = _open_stream(source)
     features = spec.select_features(stream.names)
     if stream.types is not None:
         check_types(stream.names, stream.types, features, spec, DEFAULT_OWNER)
     step, n_rows = choose_chunk_rows(spec.chunk_rows, len(features)), stream.n_rows
-    arrays = check_arrays(n_rows, y=y, weights=weights)
+    arrays = check_arrays(n_rows, y=y, sample_weight=sample_weight)
 
     def chunks(start: int, edge: int) -> Chunks:
         with wrap_read_errors(DEFAULT_OWNER):
@@ -85,7 +85,9 @@ def open_arrow(source: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSo
             yield chunk_from_batches(some, features, spec, arrays, rows)
             del some
 
-    total = expected_count(arrays.get("weights"), n_rows) if spec.weights is None else None
+    total = (
+        expected_count(arrays.get("sample_weight"), n_rows) if spec.sample_weight is None else None
+    )
     return ChunkedSource(
         chunks,
         n_rows,
@@ -95,20 +97,24 @@ def open_arrow(source: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSo
         step,
         arrays=arrays,
         chunks_in_memory=5.0,
-        zero_weight_rows=find_zero_weights(arrays.get("weights")),
+        zero_weight_rows=find_zero_weights(arrays.get("sample_weight")),
         is_external=True,
     )
 
 
-def _open_arrow_table(table: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
+def _open_arrow_table(table: Any, y: Any, sample_weight: Any, spec: ColumnSpec) -> ChunkedSource:
     """An Arrow table in memory as a source; only one chunk at a time is copied."""
     names, n_rows = table.schema.names, table.num_rows
     features = spec.select_features(names)
     check_types(names, table.schema.types, features, spec, DEFAULT_OWNER)
     step = choose_chunk_rows(spec.chunk_rows, len(features))
-    arrays = check_arrays(n_rows, y=y, weights=weights)
+    arrays = check_arrays(n_rows, y=y, sample_weight=sample_weight)
     table = table.select([*dict.fromkeys([*features, *spec.other_columns])])
-    counts = arrays.get("weights") if spec.weights is None else _table_column(table, spec.weights)
+    counts = (
+        arrays.get("sample_weight")
+        if spec.sample_weight is None
+        else _table_column(table, spec.sample_weight)
+    )
     folds = None if spec.folds is None else _table_column(table, spec.folds)
 
     def chunks(start: int, edge: int) -> Chunks:
@@ -258,12 +264,12 @@ def chunk_from_batches(
     Features are written to `out`, a vector that is long enough, if it is given.
     """
     n_rows = rows.stop - rows.start
-    y, weights = (slice_rows(arrays, name, rows) for name in ("y", "weights"))
+    y, weights = (slice_rows(arrays, name, rows) for name in ("y", "sample_weight"))
     if spec.target is not None:
         columns = [concat_column(batches, name, _column_values) for name in spec.target]
         y = columns[0] if len(columns) == 1 else np.column_stack(columns)
-    if spec.weights is not None:
-        weights = concat_column(batches, spec.weights, column_to_numbers)
+    if spec.sample_weight is not None:
+        weights = concat_column(batches, spec.sample_weight, column_to_numbers)
     folds = None if spec.folds is None else concat_column(batches, spec.folds, column_to_numbers)
     space = np.empty(len(features) * n_rows) if out is None else out[: len(features) * n_rows]
     X = _fill_columns(space.reshape(len(features), n_rows), batches, features)
@@ -328,13 +334,13 @@ def _column_values(column: Any, name: str) -> NDArray[Any]:
 def check_types(
     names: list[str], types: list[Any], features: list[str], spec: ColumnSpec, owner: str
 ) -> None:
-    """Raise if features, weights or folds are not numbers."""
+    """Raise if features, sample weights or folds are not numbers."""
     type_of = dict(zip(names, types, strict=True))
     for name in features:
         _check_numeric(type_of[name], name, owner)
-    for role, one in {"weights": spec.weights, "folds": spec.folds}.items():
+    for option, one in {"sample_weight": spec.sample_weight, "cv": spec.folds}.items():
         if one is not None:
-            _check_numeric(type_of[one], one, owner, f"{role} must be numbers")
+            _check_numeric(type_of[one], one, owner, f"{option} must name a column of numbers")
 
 
 ENCODE_ADVICE = "encode it first, or name the columns to use with columns=[...]"

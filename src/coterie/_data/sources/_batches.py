@@ -36,11 +36,11 @@ def is_pandas_frame(source: Any) -> bool:
 
 
 def open_batches(source: Iterable[Any], spec: ColumnSpec) -> ChunkedSource:
-    """An iterable of (X, y), of (X, y, weights), or of data frames as a source."""
+    """An iterable of (X, y), of (X, y, sample_weight), or of data frames as a source."""
     if spec.target is None and spec.named_options:
         raise ValueError(
-            f"{' and '.join(spec.named_options)} name columns, and batches of (X, y) have no "
-            "names: pass frames and target, or weights as the third of each batch."
+            f"Batches of (X, y) have no column names for {' and '.join(spec.named_options)}: pass "
+            "data frames and the name of y, or sample_weight as the third of each batch."
         )
 
     def chunks(_: int, __: int) -> Chunks:
@@ -54,12 +54,12 @@ def open_batches(source: Iterable[Any], spec: ColumnSpec) -> ChunkedSource:
     return ChunkedSource(chunks)
 
 
-def open_frame(frame: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
+def open_frame(frame: Any, y: Any, sample_weight: Any, spec: ColumnSpec) -> ChunkedSource:
     """A pandas data frame as a source."""
     features = spec.select_features([str(name) for name in frame.columns])
     n_rows, step = len(frame), choose_chunk_rows(spec.chunk_rows, len(features))
-    arrays = check_arrays(n_rows, y=y, weights=weights)
-    counts = _frame_column(frame, spec.weights)
+    arrays = check_arrays(n_rows, y=y, sample_weight=sample_weight)
+    counts = _frame_column(frame, spec.sample_weight)
     folds = _frame_column(frame, spec.folds)
 
     def chunks(start: int, edge: int) -> Chunks:
@@ -72,11 +72,13 @@ def open_frame(frame: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSou
         n_rows,
         len(features),
         features,
-        expected_count(arrays.get("weights") if counts is None else counts, n_rows),
+        expected_count(arrays.get("sample_weight") if counts is None else counts, n_rows),
         step,
         None if folds is None else n_unique_folds(folds),
         arrays,
-        zero_weight_rows=find_zero_weights(arrays.get("weights") if counts is None else counts),
+        zero_weight_rows=find_zero_weights(
+            arrays.get("sample_weight") if counts is None else counts
+        ),
     )
 
 
@@ -92,7 +94,7 @@ def _column_keys(frame: Any) -> dict[str, Any]:
 def _chunk_from_tuple(batch: Any) -> Chunk:
     if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
         raise TypeError(
-            "Each batch must be (X, y) or (X, y, weights), or a data frame together with target, "
+            "Each batch must be (X, y) or (X, y, sample_weight), or a data frame together with y, "
             f"the name of its target column; got {type(batch).__name__}."
         )
     X, y, *weights = batch
@@ -105,8 +107,7 @@ def _chunk_from_table(batch: Any, spec: ColumnSpec) -> Chunk:
         return _chunk_from_frame(batch, spec)
     if not is_arrow(batch):
         raise TypeError(
-            "target names a column, so each batch must be a data frame; got "
-            f"{type(batch).__name__}."
+            f"y names a column, so each batch must be a data frame; got {type(batch).__name__}."
         )
     with wrap_read_errors(DEFAULT_OWNER):
         table = import_pyarrow().table(batch)
@@ -124,7 +125,7 @@ def _chunk_from_frame(frame: Any, spec: ColumnSpec) -> Chunk:
     return Chunk(
         frame[features],
         y,
-        _frame_column(frame, spec.weights),
+        _frame_column(frame, spec.sample_weight),
         _frame_column(frame, spec.folds),
         len(frame),
     )

@@ -28,6 +28,8 @@ from coterie._data.sources._folds import ROWS_PER_CALL, RowFolds
 # Seconds between two saves, and at least this factor times the duration of a save.
 SAVE_INTERVAL = 60.0
 SAVE_INTERVAL_FACTOR = 20.0
+# The options of moments_from that checkpoint files, and checksums, know by another name.
+OPTION_NAMES = {"target": "y", "weights": "sample_weight", "folds": "cv"}
 
 
 @dataclass
@@ -96,9 +98,9 @@ class Checkpoint:
                 f"it ends at row {self.n_to_verify:,}, which is in the middle of a batch"
             )
         if self._verified.n_rows == self.n_to_verify:
-            for name in ("X", "y", "weights", "folds"):
+            for name in ("X", "y", "sample_weight", "folds"):
                 if getattr(self._verified, name) != getattr(self.checksum, name):
-                    raise self.mismatch_error(f"{name} has other values")
+                    raise self.mismatch_error(f"{_option_name(name)} has other values")
             # Save the fingerprints of these files, so that they are not read again next time.
             self.n_to_verify, self._has_unsaved = 0, True
 
@@ -150,7 +152,7 @@ class Checkpoint:
 
 
 def _updated(checksum: Checksum, batch: Batch, chunk: Chunk, folds: Any) -> Checksum:
-    return checksum.with_rows(batch.features, batch.n_read, chunk.y, chunk.weights, folds)
+    return checksum.with_rows(batch.features, batch.n_read, chunk.y, chunk.sample_weight, folds)
 
 
 def open_checkpoint(
@@ -182,10 +184,11 @@ def open_checkpoint(
 
 def _describe_source(source: ChunkedSource, spec: ColumnSpec, folds: RowFolds) -> dict[str, Any]:
     """Description of a source, from what is known before it is read."""
+    # These keys are written to files.
     return {
         "columns": source.names,
         "target": spec.target,
-        "weights": spec.weights or "weights" in source.arrays,
+        "weights": spec.sample_weight or "sample_weight" in source.arrays,
         "folds": spec.folds or folds.function is not None,
         "n_rows": source.n_rows,
         "n_expected": source.n_expected,
@@ -208,8 +211,12 @@ def _check_description(saved: dict[str, Any], state: Checkpoint) -> None:
         if saved.get(name) != now:
             before = _short_repr(saved.get(name))
             raise state.mismatch_error(
-                f"{name} is {before} in the checkpoint, {_short_repr(now)} now"
+                f"{_option_name(name)} is {before} in the checkpoint, {_short_repr(now)} now"
             )
+
+
+def _option_name(name: str) -> str:
+    return OPTION_NAMES.get(name, name)
 
 
 def _short_repr(value: Any) -> str:
@@ -227,7 +234,7 @@ def _fingerprints(files: tuple[SourceFile, ...], n_rows: int) -> list[Any]:
 
 
 def _verify_arrays(state: Checkpoint, source: ChunkedSource, folds: RowFolds) -> None:
-    """Raise if y, weights or folds have changed since the checkpoint was saved."""
+    """Raise if y, sample_weight or folds have changed since the checkpoint was saved."""
     given: dict[str, Callable[[slice], Any]] = {
         name: partial(slice_rows, source.arrays, name) for name in source.arrays
     }
@@ -239,4 +246,4 @@ def _verify_arrays(state: Checkpoint, source: ChunkedSource, folds: RowFolds) ->
             for rows in row_slices(0, 0, state.moments.n_read, ROWS_PER_CALL)
         )
         if sum(each) % MODULUS != getattr(state.checksum, name):
-            raise state.mismatch_error(f"{name} has other values")
+            raise state.mismatch_error(f"{_option_name(name)} has other values")

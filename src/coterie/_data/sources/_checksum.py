@@ -20,21 +20,23 @@ class Checksum(NamedTuple):
     Sums of integers do not depend on how the rows are split into chunks.
     """
 
-    n_rows: int = 0  # of y, weights and folds
+    n_rows: int = 0  # of y, sample_weight and folds
     n_counted: int = 0  # of X, without rows of weight 0
     X: int = 0
     y: int = 0
-    weights: int = 0
+    sample_weight: int = 0
     folds: int = 0
 
-    def with_rows(self, X: FloatArray, n_rows: int, y: Any, weights: Any, folds: Any) -> Checksum:
+    def with_rows(
+        self, X: FloatArray, n_rows: int, y: Any, sample_weight: Any, folds: Any
+    ) -> Checksum:
         """The checksum after more rows."""
         return Checksum(
             self.n_rows + n_rows,
             self.n_counted + len(X),
             (self.X + _table_checksum(X, self.n_counted)) % MODULUS,
             (self.y + column_checksum(y, self.n_rows)) % MODULUS,
-            (self.weights + column_checksum(weights, self.n_rows)) % MODULUS,
+            (self.sample_weight + column_checksum(sample_weight, self.n_rows)) % MODULUS,
             (self.folds + column_checksum(folds, self.n_rows)) % MODULUS,
         )
 
@@ -49,7 +51,7 @@ def _table_checksum(X: FloatArray, start: int) -> int:
 
 
 def column_checksum(values: Any, start: int) -> int:
-    """The checksum of an array of y, weights or folds that begins at row `start`; 0 for None."""
+    """The checksum of an array of y, sample weights or folds from row `start` on; 0 for None."""
     if values is None:
         return 0
     array = np.asarray(values.toarray() if is_sparse(values) else values)

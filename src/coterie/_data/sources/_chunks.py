@@ -20,7 +20,7 @@ class Chunk(NamedTuple):
 
     X: Any
     y: Any
-    weights: Any = None
+    sample_weight: Any = None
     folds: Any = None
     n_rows: int = 0
 
@@ -29,24 +29,24 @@ Chunks = Generator[Chunk, None, None]
 
 
 class ColumnSpec(NamedTuple):
-    """Which columns of a table are target, features, weights and folds, and the chunk size."""
+    """Which columns are target, features, sample weights and folds, and the chunk size."""
 
     target: list[str] | None = None
     columns: list[str] | None = None
-    weights: str | None = None
+    sample_weight: str | None = None
     folds: str | None = None
     chunk_rows: int | None = None
 
     @property
     def other_columns(self) -> list[str]:
         """The columns that are not features."""
-        others = [*(self.target or ()), self.weights, self.folds]
+        others = [*(self.target or ()), self.sample_weight, self.folds]
         return [name for name in others if name is not None]
 
     @property
     def named_options(self) -> list[str]:
-        """The options given that need a table with column names."""
-        asked = {"columns": self.columns, "weights": self.weights, "folds": self.folds}
+        """The options given, beside y, that need a table with column names."""
+        asked = {"columns": self.columns, "sample_weight": self.sample_weight, "cv": self.folds}
         return [name for name, value in asked.items() if value is not None]
 
     def select_features(self, names: list[str], owner: str = "The source") -> list[str]:
@@ -126,7 +126,7 @@ class ChunkedSource:
     n_folds : int or None
         Number of folds in a column, if known before the rows are read.
     arrays : mapping of str to array
-        "y" and "weights", if they are given as arrays and not as columns.
+        "y" and "sample_weight", if they are given as arrays and not as columns.
     files : tuple of SourceFile
         The files that rows are read from, if coterie opens them itself.
     chunks_in_memory : float
@@ -171,7 +171,7 @@ class ChunkedSource:
         files = tuple((file.name, file.n_rows) for file in self.files)
         names = {what: _display_name(what, values) for what, values in self.arrays.items()}
         if chunk.folds is None:
-            names["folds"] = "folds"
+            names["folds"] = "cv"
         return RowLocation(name, start, chunk.n_rows, files or (("the source", MAX_N_ROWS),), names)
 
 

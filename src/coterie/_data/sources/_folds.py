@@ -31,22 +31,22 @@ class RowFolds(NamedTuple):
         return np.broadcast_to(found, stop - start) if found.ndim == 0 else found
 
 
-def make_row_folds(folds: Any, source: ChunkedSource) -> RowFolds:
+def make_row_folds(cv: Any, source: ChunkedSource) -> RowFolds:
     """Folds from their number, an array with one entry for each row, or a function of rows."""
-    if folds is None or isinstance(folds, str):
-        return RowFolds(None, 1 if folds is None else source.n_folds)
-    if callable(folds):
-        return _folds_from_function(folds, source.n_rows)
-    if not isinstance(folds, Integral):
-        numbers = np.asarray(folds)
+    if cv is None or isinstance(cv, str):
+        return RowFolds(None, 1 if cv is None else source.n_folds)
+    if callable(cv):
+        return _folds_from_function(cv, source.n_rows)
+    if not isinstance(cv, Integral):
+        numbers = np.asarray(cv)
         if numbers.ndim != 1:
-            raise ValueError(f"folds must have one entry for each row, got shape {numbers.shape}.")
+            raise ValueError(f"cv must have one entry for each row, got shape {numbers.shape}.")
         if source.n_rows is not None:
-            check_length("folds", len(numbers), source.n_rows)
+            check_length("cv", len(numbers), source.n_rows)
         return RowFolds(
             lambda rows: numbers[rows[rows < len(numbers)]], n_unique_folds(numbers), len(numbers)
         )
-    return _contiguous_folds(int(folds), source.n_rows, source.zero_weight_rows)
+    return _contiguous_folds(int(cv), source.n_rows, source.zero_weight_rows)
 
 
 def _contiguous_folds(
@@ -55,13 +55,13 @@ def _contiguous_folds(
     """Contiguous folds as in KFold, of the rows with a weight above 0."""
     if n_rows is None:
         raise ValueError(
-            f"folds={n_folds} needs the number of rows, and this source does not give it: pass a "
+            f"cv={n_folds} needs the number of rows, and this source does not give it: pass a "
             "function of row numbers, such as lambda rows: rows % 5, or the name of a column."
         )
     zero_weight_rows = np.empty(0, dtype=np.intp) if zero_weight_rows is None else zero_weight_rows
     n_rows -= len(zero_weight_rows)
     if not 2 <= n_folds <= n_rows:
-        raise ValueError(f"folds must be from 2 to the number of rows, {n_rows}, got {n_folds}.")
+        raise ValueError(f"cv must be from 2 to the number of rows, {n_rows}, got {n_folds}.")
     sizes = np.full(n_folds, n_rows // n_folds)
     sizes[: n_rows % n_folds] += 1
     # The fold of a row of weight 0 does not matter.

@@ -8,17 +8,17 @@ from typing import Any
 from coterie._core.evidence import half_of_memory
 from coterie._data.engines import Counting, Engine
 from coterie._data.moments import Moments
+from coterie._data.sources._arrays import check_y_is_given
 
 
 def moments_from_engine(
     engine: Engine,
     source: Any,
     y: Any,
-    target: str | list[str] | None,
     columns: list[str] | None,
-    weights: Any,
-    folds: Any,
-    memory: float | None,
+    sample_weight: Any,
+    cv: Any,
+    max_bytes: float | None,
     refused: Mapping[str, str],
 ) -> Moments:
     """The moments of a table, counted by its engine.
@@ -30,8 +30,7 @@ def moments_from_engine(
     """
     for name, why in refused.items():
         raise ValueError(f"{name} cannot be used with Dask or Spark: {why}.")
-    if (target is None) == (y is None):
-        raise ValueError("Pass either target, the name of a column, or y.")
-    allowed = half_of_memory() if memory is None else memory
-    counting = Counting(y if target is None else target, weights, folds, columns, memory=allowed)
+    check_y_is_given(y)
+    max_bytes = half_of_memory() if max_bytes is None else max_bytes
+    counting = Counting(y, sample_weight, cv, columns, max_bytes=max_bytes)
     return engine.moments(source, counting)

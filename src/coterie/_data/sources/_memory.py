@@ -18,14 +18,14 @@ class MemoryBudget:
     Parameters
     ----------
     source : ChunkedSource
-    allowed : float or None
+    max_bytes : float or None
         Limit in bytes; None for half the memory of the machine.
     writes_checkpoint : bool, default=False
         Whether moments are saved to a checkpoint.
     """
 
     source: ChunkedSource
-    allowed: float | None = None
+    max_bytes: float | None = None
     writes_checkpoint: bool = False
 
     def check(self, n_features: int, chunk_rows: int, n_folds: int) -> float:
@@ -42,9 +42,9 @@ class MemoryBudget:
             self.source.read_cost,
             self.source.chunk_rows is not None,
         )
-        allowed = half_of_memory() if self.allowed is None else self.allowed
-        if needed.total > allowed:
-            raise ValueError(needed.message(allowed))
+        max_bytes = half_of_memory() if self.max_bytes is None else self.max_bytes
+        if needed.total > max_bytes:
+            raise ValueError(needed.message(max_bytes))
         return needed.total
 
 
@@ -69,7 +69,7 @@ class _MemoryNeed:
     def total(self) -> float:
         return self.matrices + self.row * self.chunk_rows + self.read_cost.n_bytes
 
-    def message(self, allowed: float) -> str:
+    def message(self, max_bytes: float) -> str:
         """The error message: what needs how much memory, and how to need less."""
         chunks = self.row * self.chunk_rows
         each = [
@@ -78,16 +78,16 @@ class _MemoryNeed:
         ]
         if self.read_cost.n_bytes:
             each.append(f"{format_bytes(self.read_cost.n_bytes)} to read {self.read_cost.what}")
-        remedies = ", or ".join([*self._remedies(allowed), "fewer columns", "raise memory"])
+        remedies = ", or ".join([*self._remedies(max_bytes), "fewer columns", "raise max_bytes"])
         return (
             f"Moments of {_format_count(self.n_features, 'feature')} in "
-            f"{_format_count(self.n_folds, 'fold')} take {format_bytes(self.total)}, and memory "
-            f"allows {format_bytes(allowed)}: {', '.join(each)}. Use {remedies}."
+            f"{_format_count(self.n_folds, 'fold')} take {format_bytes(self.total)}, and "
+            f"max_bytes allows {format_bytes(max_bytes)}: {', '.join(each)}. Use {remedies}."
         )
 
-    def _remedies(self, allowed: float) -> Iterator[str]:
+    def _remedies(self, max_bytes: float) -> Iterator[str]:
         """Changes that are each sufficient, or else a sufficient combination if there is one."""
-        excess = self.total - allowed
+        excess = self.total - max_bytes
         n_rows = int(self.chunk_rows - math.ceil(excess / self.row))
         n_folds = int(self.n_folds - math.ceil(excess / self.matrix))
         if n_rows >= 1:

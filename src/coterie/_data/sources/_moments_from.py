@@ -16,7 +16,13 @@ from coterie._core.threads import few_threads
 from coterie._data.engines import engine_of
 from coterie._data.moments import Moments, format_bytes, read_batch
 from coterie._data.progress import Tell, followed
-from coterie._data.sources._arrays import check_length, is_array_like, open_array, open_npy
+from coterie._data.sources._arrays import (
+    check_length,
+    check_y_is_given,
+    is_array_like,
+    open_array,
+    open_npy,
+)
 from coterie._data.sources._arrow import is_arrow, open_arrow
 from coterie._data.sources._batches import is_pandas_frame, open_batches, open_frame
 from coterie._data.sources._checkpoint import Checkpoint, open_checkpoint
@@ -40,20 +46,19 @@ def moments_from(
     source: Any,
     y: Any = None,
     *,
-    target: str | list[str] | None = None,
     columns: list[str] | None = None,
-    weights: Any = None,
-    folds: Any = None,
+    sample_weight: Any = None,
+    cv: Any = None,
     chunk_rows: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool | Tell = False,
-    memory: float | None = None,
+    max_bytes: float | None = None,
 ) -> Moments:
     """Moments of a file, a stream or batches, read chunk by chunk.
 
     Memory holds one matrix of all pairs of features for each fold, about a thousand rows, and a
-    few chunks. The progress bar shows how much that is. If it exceeds `memory`, an error is raised
-    before any row is read.
+    few chunks. The progress bar shows how much that is. If it exceeds `max_bytes`, an error is
+    raised before any row is read.
 
     Parameters
     ----------
@@ -68,16 +73,16 @@ def moments_from(
           DuckDB relations;
         - a Dask array or data frame, counted by the active scheduler;
         - a Spark data frame, counted by Spark;
-        - an iterable of batches: (X, y), (X, y, weights), or data frames.
-    y : array-like of shape (n_rows,) or (n_rows, n_targets), or path, optional
-        The target, if it is not a column: an array, or the path of a ``.npy`` file.
-    target : str or list of str, optional
-        The name of the target column, or of several.
+        - an iterable of batches: (X, y), (X, y, sample_weight), or data frames.
+    y : str, list of str, path, or array-like of shape (n_rows,) or (n_rows, n_targets), optional
+        The target: the name of a column of the source, a list of names, an array, or the path of
+        a ``.npy`` file. Text that ends in ``.npy`` is a path, other text is a name. Leave it out
+        if the source is batches of (X, y). Dask and Spark read no ``.npy`` files.
     columns : list of str, optional
-        The features; by default all columns that are not target, weights or folds.
-    weights : str, array-like of shape (n_rows,) or path, optional
+        The features; by default all columns that are not named by `y`, `sample_weight` or `cv`.
+    sample_weight : str, path or array-like of shape (n_rows,), optional
         The weight of each row: the name of a column, an array, or the path of a ``.npy`` file.
-    folds : int, str, array-like of shape (n_rows,) or callable, optional
+    cv : int, str, array-like of shape (n_rows,) or callable, optional
         The folds that prices are scored on: a number of contiguous folds, as in ``KFold``; the
         name of a column; an array with the fold number of each row; or a function from row
         numbers to fold numbers.
@@ -90,7 +95,7 @@ def moments_from(
     progress : bool or callable, default=False
         Whether to show a progress bar. A function is called with the number of chunks done and
         the total number of chunks, 0 if that is unknown.
-    memory : float, optional
+    max_bytes : float, optional
         Limit for the memory used, in bytes. By default half the memory of the machine.
 
     Returns
@@ -105,7 +110,7 @@ def moments_from(
     >>> some = (slice(start, start + 500) for start in range(0, 3000, 500))
     >>> moments_from((X[rows], y[rows]) for rows in some)
     Moments of 3,000 rows: 12 features, 1 target, 2 kB
-    >>> moments = moments_from(X, y, folds=5, chunk_rows=1000)
+    >>> moments = moments_from(X, y, cv=5, chunk_rows=1000)
     >>> NonLinCFA(0.01).fit_moments(moments).labels_
     array([0, 1, 2, 0, 0, 0, 0, 0, 2, 0, 2, 2])
     """
@@ -114,12 +119,12 @@ def moments_from(
         refused = {
             name: ENGINE_REFUSALS[name] for name, given in asked.items() if given is not None
         }
-        options = (target, columns, weights, folds, memory)
+        options = (columns, sample_weight, cv, max_bytes)
         return moments_from_engine(engine, source, y, *options, refused)
-    spec = _make_spec(target, columns, weights, folds, chunk_rows)
-    opened = _open_source(source, y, None if spec.weights else weights, spec)
-    row_folds = make_row_folds(folds, opened)
-    budget = MemoryBudget(opened, memory, checkpoint is not None)
+    spec = _make_spec(y, columns, sample_weight, cv, chunk_rows)
+    opened = _open_source(source, y, sample_weight, spec)
+    row_folds = make_row_folds(cv, opened)
+    budget = MemoryBudget(opened, max_bytes, checkpoint is not None)
     text = _progress_text(budget, row_folds.n_folds)
     state = open_checkpoint(checkpoint, opened, spec, row_folds)
     span = state.start, state.moments.n_read
@@ -160,7 +165,7 @@ def _count_chunk(
     opened, start = budget.source, state.n_seen
     location = opened.location(f"batch {state.n_batches}", start, chunk)
     folds = row_folds.of_rows(start, start + chunk.n_rows) if chunk.folds is None else chunk.folds
-    batch = read_batch(chunk.X, chunk.y, chunk.weights, folds, state.moments.names, location)
+    batch = read_batch(chunk.X, chunk.y, chunk.sample_weight, folds, state.moments.names, location)
     numbers = {*state.moments.fold_numbers, *([] if folds is None else np.unique(folds).tolist())}
     n_rows = max(opened.max_chunk_rows, chunk.n_rows)
     budget.check(batch.features.shape[1], n_rows, max(1, len(numbers)))
@@ -168,7 +173,7 @@ def _count_chunk(
 
 
 def _check_end(state: Checkpoint, row_folds: RowFolds, opened: ChunkedSource) -> None:
-    """Raise if there were no rows, or not as many as y, weights or folds have."""
+    """Raise if there were no rows, or not as many as y, sample_weight or cv have."""
     n_rows = state.n_seen
     if state.n_to_verify:
         raise state.mismatch_error(f"the source ends after {n_rows:,} rows")
@@ -176,22 +181,35 @@ def _check_end(state: Checkpoint, row_folds: RowFolds, opened: ChunkedSource) ->
         raise ValueError("The source has no rows with a weight above 0.")
     lengths = {name: values.shape[0] for name, values in opened.arrays.items()}
     if row_folds.n_rows is not None:
-        lengths["folds"] = row_folds.n_rows
+        lengths["cv"] = row_folds.n_rows
     for name, length in lengths.items():
         check_length(name, length, n_rows)
 
 
-def _make_spec(target: Any, columns: Any, weights: Any, folds: Any, chunk_rows: Any) -> ColumnSpec:
-    """The column spec, with its values checked."""
+def _make_spec(y: Any, columns: Any, sample_weight: Any, cv: Any, chunk_rows: Any) -> ColumnSpec:
+    """The options that name columns, with their values checked."""
     if chunk_rows is not None and (not isinstance(chunk_rows, Integral) or int(chunk_rows) < 1):
         raise ValueError(f"chunk_rows must be 1 or more, got {chunk_rows!r}.")
     return ColumnSpec(
-        _as_names(target),
+        _target_names(y),
         _as_names(columns),
-        weights if isinstance(weights, str) and not weights.endswith(".npy") else None,
-        folds if isinstance(folds, str) else None,
+        sample_weight if _is_name(sample_weight) else None,
+        cv if isinstance(cv, str) else None,
         None if chunk_rows is None else int(chunk_rows),
     )
+
+
+def _target_names(y: Any) -> list[str] | None:
+    """The names of the target columns; None if y is an array, a path or missing."""
+    if isinstance(y, str):
+        return [y] if _is_name(y) else None
+    is_list = isinstance(y, list | tuple) and len(y) > 0
+    return list(y) if is_list and all(isinstance(name, str) for name in y) else None
+
+
+def _is_name(given: Any) -> bool:
+    """Whether a value is the name of a column, and not the path of a .npy file."""
+    return isinstance(given, str) and not given.endswith(".npy")
 
 
 def _as_names(given: Any) -> list[str] | None:
@@ -201,24 +219,30 @@ def _as_names(given: Any) -> list[str] | None:
     return [str(name) for name in given] if several else [str(given)]
 
 
-def _open_source(source: Any, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
+def _open_source(source: Any, y: Any, sample_weight: Any, spec: ColumnSpec) -> ChunkedSource:
     """Open a source, by its type."""
+    # What names columns is in the spec; the rest are arrays or paths of .npy files.
+    y = y if spec.target is None else None
+    sample_weight = sample_weight if spec.sample_weight is None else None
     if isinstance(source, str | os.PathLike):
-        return _open_path(Path(source), y, weights, spec)
+        return _open_path(Path(source), y, sample_weight, spec)
     check_on_host(source)
     if type(source).__module__.startswith("xarray."):
         raise TypeError("source is an xarray object: pass it to fit, or its values as an array.")
     if is_pandas_frame(source):
-        _check_one_target(y, spec)
-        return open_frame(source, y, weights, spec)
+        _check_has_target(y, spec)
+        return open_frame(source, y, sample_weight, spec)
     if is_arrow(source):
-        _check_one_target(y, spec)
-        return open_arrow(source, y, weights, spec)
+        _check_has_target(y, spec)
+        return open_arrow(source, y, sample_weight, spec)
     if is_array_like(source):
-        return open_array(source, y, weights, spec)
+        return open_array(source, y, sample_weight, spec)
     if isinstance(source, Iterable) and not isinstance(source, bytes | Mapping):
-        if y is not None or weights is not None:
-            raise ValueError("Batches contain y and weights: leave the options y and weights out.")
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "Batches contain y and sample_weight: leave these options out, or pass the names "
+                "of columns if batches are data frames."
+            )
         return open_batches(source, spec)
     raise TypeError(
         "source must be a path, an array, an Arrow table or an iterable of batches, got "
@@ -226,16 +250,16 @@ def _open_source(source: Any, y: Any, weights: Any, spec: ColumnSpec) -> Chunked
     )
 
 
-def _open_path(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
+def _open_path(path: Path, y: Any, sample_weight: Any, spec: ColumnSpec) -> ChunkedSource:
     """Open a file or a folder, by its suffix."""
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
     if path.suffix == ".npy":
-        return open_npy(path, y, weights, spec)
+        return open_npy(path, y, sample_weight, spec)
     if path.suffix.lower() in SUFFIX_ADVICE:
         raise ValueError(f"{path} is not a Parquet file: {SUFFIX_ADVICE[path.suffix.lower()]}.")
-    _check_one_target(y, spec)
-    return open_parquet(path, y, weights, spec)
+    _check_has_target(y, spec)
+    return open_parquet(path, y, sample_weight, spec)
 
 
 # What to pass instead of the path, for files that another library can open.
@@ -256,6 +280,5 @@ SUFFIX_ADVICE = {
 }
 
 
-def _check_one_target(y: Any, spec: ColumnSpec) -> None:
-    if (spec.target is None) == (y is None):
-        raise ValueError("Pass either target, the name of a column, or y, an array.")
+def _check_has_target(y: Any, spec: ColumnSpec) -> None:
+    check_y_is_given(y if spec.target is None else spec.target)

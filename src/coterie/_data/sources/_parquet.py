@@ -80,7 +80,7 @@ class _ParquetFile(NamedTuple):
         return self.path.name if self.path == path else str(self.path.relative_to(path))
 
 
-def open_parquet(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedSource:
+def open_parquet(path: Path, y: Any, sample_weight: Any, spec: ColumnSpec) -> ChunkedSource:
     """A Parquet file, or a folder of Parquet files, as a source."""
     import_pyarrow()
     files = _describe_files(path)
@@ -92,8 +92,8 @@ def open_parquet(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedS
     _check_targets(files, spec.target or [])
     n_rows = sum(file.n_rows for file in files)
     step = choose_chunk_rows(spec.chunk_rows, len(features))
-    arrays = check_arrays(n_rows, y=y, weights=weights)
-    counts, folds = (_read_column(files, name) for name in (spec.weights, spec.folds))
+    arrays = check_arrays(n_rows, y=y, sample_weight=sample_weight)
+    counts, folds = (_read_column(files, name) for name in (spec.sample_weight, spec.folds))
 
     def chunks(start: int, edge: int) -> Chunks:
         batches = _batches(files, columns, step, start)
@@ -112,14 +112,16 @@ def open_parquet(path: Path, y: Any, weights: Any, spec: ColumnSpec) -> ChunkedS
         n_rows,
         len(features),
         features,
-        expected_count(arrays.get("weights") if counts is None else counts, n_rows),
+        expected_count(arrays.get("sample_weight") if counts is None else counts, n_rows),
         step,
         None if folds is None else n_unique_folds(folds),
         arrays,
         tuple(_source_file(file, path) for file in files),
         # Two tables, a centred copy, and batches.
         chunks_in_memory=7.0,
-        zero_weight_rows=find_zero_weights(arrays.get("weights") if counts is None else counts),
+        zero_weight_rows=find_zero_weights(
+            arrays.get("sample_weight") if counts is None else counts
+        ),
         read_cost=_read_cost(files, path, len(columns)),
     )
 

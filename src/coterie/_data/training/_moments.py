@@ -272,7 +272,7 @@ def lazy_data(
         stratified=True,
         spread=spec.is_auto,
         names=None if layout is None else layout.names,
-        memory=spec.compute.max_bytes,
+        max_bytes=spec.compute.max_bytes,
     )
     moments = engine_for(X).moments(X, counting)
     names = names_in_moments(moments) if layout is None else np.array(layout.names, dtype=object)
