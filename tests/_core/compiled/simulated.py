@@ -12,7 +12,7 @@ from coterie.datasets import make_groups
 
 def searched_there(search, evidence, rule, limits):
     # Few threads, so that candidates come in several turns; a short log, so that it runs full.
-    restart = search == "restart"
+    restart = compiled.IN_ORDER[search]
     return _on_gpu.in_order_there(evidence, rule, limits, restart=restart, threads=4, logged=40)
 
 
