@@ -81,7 +81,8 @@ def test_folds_score_all_targets(rng):
 )
 def test_one_target_given_twice_is_one_target(rng, reducer, engine):
     X, Y = a_problem(rng)
-    reducer.set_params(covariance=engine)
+    if reducer.aggregation != "median" and getattr(reducer, "bound", None) != "fitted":
+        reducer.set_params(covariance=engine)
     one = reducer.fit(X, Y[:, 0])
     labels, price = one.labels_, one.trace_.price
     column = reducer.fit(X, Y[:, :1])

@@ -163,7 +163,10 @@ def _drawn(draw: Draw) -> Problem:
     params["scale"] = draw("scale", [False, True], often=[False])
     params["inputs"] = draw("inputs", [None, np.square, np.abs, with_squares], often=[None])
     if name != "MutualCFA":
-        params["covariance"] = draw("covariance", ["auto", "gram", "columns"], often=["auto"])
+        has_covariances = params["aggregation"] in (*ADDITIVE, "sum_of_squares")
+        has_covariances &= params.get("bound") != "fitted"
+        ways = ["auto", "gram", "columns"] if has_covariances else ["auto"]
+        params["covariance"] = draw("covariance", ways, often=["auto"])
     X, y = _data(draw, target, params)
     n_inputs = X.shape[1] + (2 if params["inputs"] is with_squares else 0)
     params |= _knowledge(draw, params, n_inputs, may_sign=_may_sign(name, params))

@@ -40,7 +40,7 @@ def fit_spec(parameters: Mapping[str, Any], pricing: Pricing) -> FitSpec:
     n_groups = parameters.get("n_groups")
     signs = _checked_signs(parameters.get("signs", False), aggregation, pricing)
     covariance, max_bytes = parameters.get("covariance", "auto"), parameters.get("max_bytes")
-    return FitSpec(
+    spec = FitSpec(
         tolerance=tolerance,
         n_groups=None if n_groups is None else _checked_size(n_groups, tolerance),
         aggregation=aggregation,
@@ -59,6 +59,8 @@ def fit_spec(parameters: Mapping[str, Any], pricing: Pricing) -> FitSpec:
         target_weights=parameters.get("target_weights"),
         compute=_checked_compute(covariance, max_bytes),
     )
+    _check_covariance_counts(spec, pricing)
+    return spec
 
 
 def checked_flag(parameter: str, flag: object) -> bool:
@@ -367,6 +369,20 @@ def _checked_compute(covariance: object, max_bytes: object) -> ComputeOptions:
     return ComputeOptions(
         word, None if max_bytes is None else checked_number("max_bytes", max_bytes)
     )
+
+
+def _check_covariance_counts(spec: FitSpec, pricing: Pricing) -> None:
+    """Raise where no covariances are computed, and the user says how."""
+    if spec.compute.covariance == "auto":
+        return
+    reason = pricing.row_reason
+    if not isinstance(spec.aggregation, Additive):
+        reason = f"aggregation='{spec.aggregation.name}' looks at the rows of each group"
+    if reason:
+        raise ValueError(
+            f"covariance='{spec.compute.covariance}' has no effect: {reason}. Leave "
+            "covariance='auto'."
+        )
 
 
 def _checked_graph(connectivity: Any, n_features: int) -> sparse.csr_array | None:

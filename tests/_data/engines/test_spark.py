@@ -391,7 +391,7 @@ def test_frames_that_cannot_be_counted_are_refused(spark, frame):
         NonLinCFA().partial_fit(frame.select("c2", "c3"), "y")
     with pytest.raises(TypeError, match="X is a table of Spark"):
         Moments().update(frame.select("c2", "c3"), "y")
-    with pytest.raises(ValueError, match="MutualCFA looks at rows"):
+    with pytest.raises(ValueError, match="MutualCFA counts rows"):
         MutualCFA().fit(frame, "y")
     with pytest.raises(TypeError, match="must be a Spark DataFrame, got Column"):
         NonLinCFA().fit(frame["c2"], "y")
