@@ -121,16 +121,18 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
     def _pricing(self) -> Pricing:
         """How merges are priced, as the parameters ask."""
 
-    def _spec(self) -> FitSpec:
+    def _asked(self) -> tuple[FitSpec, Pricing]:
         """What the parameters ask for."""
-        return fit_spec(self.get_params(deep=False), self._pricing())
+        pricing = self._pricing()
+        return fit_spec(self.get_params(deep=False), pricing), pricing
 
     def _fit(self, X: Any, y: Any, given: Given = NOTHING) -> Self:
         """Group the features of X and keep what transform needs."""
         self.__dict__.pop("_moments", None)
-        data = training_data(self, X, y, given)
-        self._store(fit_groups(data, self._spec(), self._pricing()))
-        if self._pricing().regresses_numbers and isinstance(data, ColumnData):
+        spec, pricing = self._asked()
+        data = training_data(self, X, y, given, spec, pricing)
+        self._store(fit_groups(data, spec, pricing))
+        if pricing.regresses_numbers and isinstance(data, ColumnData):
             warn_of_classes(y if isinstance(y, np.ndarray) else host(y), type(self).__name__)
         return self
 
@@ -186,7 +188,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         return self._fit_to_moments(moments, getattr(self, "feature_names_in_", None))
 
     def _fit_to_moments(self, moments: Moments, names: Any) -> Self:
-        spec, pricing = self._spec(), self._pricing()
+        spec, pricing = self._asked()
         self._store(fit_groups(moment_data(moments, spec, pricing, names=names), spec, pricing))
         return self
 
@@ -357,9 +359,10 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         return is_sum and self.missing == "error" and self._row_reason is None
 
 
-def training_data(reducer: Reducer, X: Any, y: Any, given: Given = NOTHING) -> TrainingData:
-    """What a reducer learns from, as its parameters ask; it learns the features of X."""
-    spec, pricing = reducer._spec(), reducer._pricing()
+def training_data(
+    reducer: Reducer, X: Any, y: Any, given: Given, spec: FitSpec, pricing: Pricing
+) -> TrainingData:
+    """What a reducer learns from; it learns the features of X."""
     X, y, layout = table_of_field(X, y)
     if library_of(X) is not None:
         return lazy_data(X, y, given, spec, pricing, layout)
@@ -371,8 +374,8 @@ def training_data(reducer: Reducer, X: Any, y: Any, given: Given = NOTHING) -> T
 
 def problem_of(reducer: Reducer, X: Any, y: Any, given: Given = NOTHING) -> Problem:
     """Training data of a reducer whose evidence is gathered, to be grouped at any tolerance."""
-    data = training_data(reducer, X, y, given)
-    return Problem.of(data, reducer._spec(), reducer._pricing())
+    spec, pricing = reducer._asked()
+    return Problem.of(training_data(reducer, X, y, given, spec, pricing), spec, pricing)
 
 
 def pricing_of(reducer: Reducer) -> Pricing:
