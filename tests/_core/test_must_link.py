@@ -52,7 +52,7 @@ def test_groups_of_units_are_groups_of_their_members(signs):
     partition = Partition((np.array([0, 3]), np.array([1, 2]), np.array([4])), signs)
     record = [(0, 3, 0.1, 0.2, True), (1, 2, 0.1, 0.2, True)]
     trace = np.array(record, dtype=TRACE_DTYPE).view(np.recarray)
-    features, told = UNITS.told(partition, trace)
+    features, told = UNITS.expanded(partition, trace)
     assert [group.tolist() for group in features.groups] == [[0, 4, 5], [1, 2, 3], [6]]
     assert told.candidate.tolist() == [4, 2]
     assert trace.candidate.tolist() == [3, 2]

@@ -117,7 +117,7 @@ class MustLink:
             each[unit] = value
         return each
 
-    def told(self, partition: Partition, trace: Trace) -> tuple[Partition, Trace]:
+    def expanded(self, partition: Partition, trace: Trace) -> tuple[Partition, Trace]:
         """A partition of units as one of their features, candidates named by their first."""
         groups = [np.concatenate([self.members[u] for u in group]) for group in partition.groups]
         signs = None if partition.signs is None else self.of_each(partition.signs)

@@ -13,7 +13,7 @@ strict = pytest.importorskip("array_api_strict")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("block", [16, 1024])
 def test_scatters_are_symmetric_to_the_last_bit(rng, monkeypatch, block, weighted, is_compiled):
-    monkeypatch.setattr(_on_device, "BLOCK", block)
+    monkeypatch.setattr(_on_device, "COLUMNS_PER_PRODUCT", block)
     monkeypatch.setattr(OnDevice, "is_compiled", is_compiled)
     X, targets = rng.normal(size=(100, 50)), rng.normal(size=(100, 2))
     weights = rng.random(100) if weighted else None

@@ -174,7 +174,7 @@ def test_awkward_columns_keep_their_digits(rng, check, splits, weights):
 def test_what_is_made_dense_and_when_changes_nothing(rng, monkeypatch, check, dense, block, splits):
     for room in (_sparse_gram, _sparse_source):
         monkeypatch.setattr(room, "DENSE", dense)
-    monkeypatch.setattr(_sparse_features, "BLOCK", block)
+    monkeypatch.setattr(_sparse_features, "ENTRIES_PER_DENSE_BLOCK", block)
     rows = rows_of(splits, "any")
     check(mostly_zero(rng), target_of(rng, rows), rows)
     check(np.delete(awkward(rng), 2, axis=1), target_of(rng, rows), rows, digits=1e-9)
@@ -183,7 +183,7 @@ def test_what_is_made_dense_and_when_changes_nothing(rng, monkeypatch, check, de
 @pytest.mark.parametrize("n_samples", [37, 100])
 @pytest.mark.parametrize("block", [2000, 2**21])
 def test_a_matrix_is_symmetric_to_the_last_bit(rng, monkeypatch, block, n_samples):
-    monkeypatch.setattr(_sparse_features, "BLOCK", block)
+    monkeypatch.setattr(_sparse_features, "ENTRIES_PER_DENSE_BLOCK", block)
     rows = RowSets.all_rows()
     for density in (0.01, 0.1, 0.9):
         X = mostly_zero(rng, n_samples, 130, density)

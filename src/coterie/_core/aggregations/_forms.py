@@ -1,4 +1,4 @@
-"""All aggregations by their names, and the forms that they take for gaps and row weights."""
+"""All aggregations by name, and their forms for missing values and row weights."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def over_available(aggregation: Aggregation, row_weights: FloatArray | None = No
 def running_form(
     aggregation: Aggregation, row_weights: FloatArray | None = None, *, missing: bool
 ) -> Any:
-    """The aggregation with a running state, of members that may have no value if there are gaps.
+    """The aggregation with a running state, of members that may have missing values.
 
     A sum has one too, for those who must see it row by row.
     """

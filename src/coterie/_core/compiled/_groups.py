@@ -21,7 +21,7 @@ from coterie._core.evidence import FROM_CONSTANTS, LARGE, SMALL, PairMoments, wi
 from coterie._core.values import BoolArray, FloatArray, IntArray
 
 
-class Group(NamedTuple):
+class CompiledGroup(NamedTuple):
     """A weighted sum of columns; all its arrays are overwritten as it grows.
 
     ``total`` is its scatter with every column, or the sum itself followed by its deviations from
@@ -49,13 +49,13 @@ class Log(NamedTuple):
 
 
 @kernel
-def alone(sums: Sums, feature: int) -> Group:
+def alone(sums: Sums, feature: int) -> CompiledGroup:
     """The group of one feature."""
     n_sets, n_batches = sums.membership.shape
     looked_up = sums.scatters.shape[0] > 0
     shape = (n_batches, len(sums.columns)) if looked_up else (2, sums.targets.shape[1])
     weight = sums.weights[feature]
-    group = Group(
+    group = CompiledGroup(
         np.zeros(shape),
         np.zeros(n_batches),
         np.zeros(n_batches),
@@ -79,7 +79,7 @@ def weight_in(weight: float, unit: float, units_differ: bool) -> float:
 
 
 @kernel
-def join(sums: Sums, group: Group, feature: int) -> None:
+def join(sums: Sums, group: CompiledGroup, feature: int) -> None:
     """Add a feature to the group."""
     if sums.units_differ and sums.weights[feature] > group.unit[0]:
         rescale(group, sums.weights[feature])
@@ -101,7 +101,7 @@ def join(sums: Sums, group: Group, feature: int) -> None:
                 group.own[b] = centred(group.total[0, batch], group.total[1, batch])
             else:
                 weights = sums.row_weights[batch]
-                group.own[b] = weighed(group.total[0, batch], weights, group.total[1, batch])
+                group.own[b] = weighted(group.total[0, batch], weights, group.total[1, batch])
     for b in range(len(group.own)):
         group.mean[b] += weight * sums.batch_mean[feature, b]
         group.parts[b] += weight**2 * sums.batch_own[feature, b]
@@ -120,7 +120,7 @@ def sign_of(
 
 
 @kernel
-def rescale(group: Group, unit: float) -> None:
+def rescale(group: CompiledGroup, unit: float) -> None:
     """Count weights in another unit, so that squares stay within the floats."""
     factor = group.unit[0] / unit
     for row in range(len(group.total)):
@@ -163,7 +163,7 @@ def centred(values: FloatArray, out: FloatArray) -> float:
 
 
 @sum_of_products
-def weighed(values: FloatArray, weights: FloatArray, out: FloatArray) -> float:
+def weighted(values: FloatArray, weights: FloatArray, out: FloatArray) -> float:
     """As centred, for rows that count several times, which goes into ``out`` too."""
     mean, count = 0.0, 0.0
     for i in range(len(values)):
@@ -187,7 +187,7 @@ def product(deviations: FloatArray, column: FloatArray, centre: float) -> float:
 
 
 @kernel
-def pool(sums: Sums, group: Group) -> None:
+def pool(sums: Sums, group: CompiledGroup) -> None:
     """Mean, own scatter and scatter with each target of the group within each set."""
     n_sets, n_batches = sums.membership.shape
     n_targets = sums.columns.shape[2] - 2
@@ -218,7 +218,7 @@ def pool(sums: Sums, group: Group) -> None:
 
 
 @kernel
-def look(sums: Sums, group: Group, column: int, out: FloatArray) -> None:
+def look(sums: Sums, group: CompiledGroup, column: int, out: FloatArray) -> None:
     """Scatter of the group with a column of the table, within each batch."""
     if sums.scatters.shape[0] > 0:
         for b in range(len(out)):
@@ -236,7 +236,7 @@ def look(sums: Sums, group: Group, column: int, out: FloatArray) -> None:
 
 
 @kernel
-def pooled(sums: Sums, group: Group, t: int, column: int, seen: FloatArray) -> float:
+def pooled(sums: Sums, group: CompiledGroup, t: int, column: int, seen: FloatArray) -> float:
     """Scatter of the group with a column within a set, from that within and between batches."""
     total = 0.0
     for b in range(len(seen)):
@@ -317,7 +317,7 @@ def asking(several: bool) -> Callable[..., int]:
 
     def asked(
         sums: Sums,
-        group: Group,
+        group: CompiledGroup,
         rule: Rule,
         candidates: IntArray,
         log: Log,
@@ -386,7 +386,7 @@ ask_one, ask_several = asking(False), asking(True)
 @kernel
 def ask(
     sums: Sums,
-    group: Group,
+    group: CompiledGroup,
     rule: Rule,
     candidates: IntArray,
     log: Log,

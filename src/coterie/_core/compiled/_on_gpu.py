@@ -38,7 +38,7 @@ ROOM = {} if config.ENABLE_CUDASIM else {"max_registers": 65536 // THREADS}
 LOGGED = 2**22
 # Where a growing group stands: what is in the list of those who wait, and how far it has come.
 FIRST, END, POSITION, N_LOGGED, IS_DONE, N_MEMBERS = range(6)
-NOBODY = 2**30
+NO_CANDIDATE = 2**30
 
 
 def _absolute(x: Any) -> Any:
@@ -291,7 +291,7 @@ def grow(scatters, table, group, rule, restart, unit, waiting, members, log, sta
         if n_logged + n_asked > len(prices):
             break
         if thread == 0:
-            winner_at[0] = NOBODY
+            winner_at[0] = NO_CANDIDATE
         cuda.syncthreads()
         price, allowance, candidate = 0.0, 0.0, 0
         if thread < n_asked:
@@ -307,7 +307,7 @@ def grow(scatters, table, group, rule, restart, unit, waiting, members, log, sta
             prices[n_logged + thread], allowances[n_logged + thread] = price, allowance
             accepted[n_logged + thread] = price <= allowance
         n_logged += n_heard
-        if winner_place == NOBODY:
+        if winner_place == NO_CANDIDATE:
             position += n_asked
             cuda.syncthreads()
             continue

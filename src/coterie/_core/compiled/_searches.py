@@ -10,7 +10,7 @@ import numpy as np
 from coterie._core.compiled._groups import Log, alone, ask, join
 from coterie._core.compiled._jit import kernel
 from coterie._core.compiled._tables import Rule, Sums
-from coterie._core.search import SAME, Limits, outcome
+from coterie._core.search import SAME_PRICE, Limits, outcome
 from coterie._core.values import (
     BoolArray,
     Decision,
@@ -33,7 +33,7 @@ class Bounds(NamedTuple):
     max_group_size: int
 
 
-class Reach(NamedTuple):
+class CompiledReach(NamedTuple):
     """Whom a group may ask, given who is in; its arrays are overwritten as it grows."""
 
     touched: BoolArray  # by a member, where there are neighbours
@@ -104,9 +104,9 @@ def grown_in_order(
 
 
 @kernel
-def reach_of(bounds: Bounds, seed: int) -> Reach:
+def reach_of(bounds: Bounds, seed: int) -> CompiledReach:
     """Whom a group of one may ask."""
-    reach = Reach(
+    reach = CompiledReach(
         np.zeros(len(bounds.indptr), dtype=np.bool_),
         np.zeros(2, dtype=np.intp),
         np.zeros(1, dtype=np.bool_),
@@ -118,7 +118,7 @@ def reach_of(bounds: Bounds, seed: int) -> Reach:
 
 
 @kernel
-def count_in(bounds: Bounds, reach: Reach, feature: int) -> None:
+def count_in(bounds: Bounds, reach: CompiledReach, feature: int) -> None:
     """Let a feature be in."""
     reach.kind_and_size[1] += bounds.sizes[feature] if len(bounds.sizes) else 1
     if len(bounds.kinds):
@@ -130,7 +130,7 @@ def count_in(bounds: Bounds, reach: Reach, feature: int) -> None:
 
 
 @kernel
-def reachable(bounds: Bounds, reach: Reach, candidates: IntArray) -> IntArray:
+def reachable(bounds: Bounds, reach: CompiledReach, candidates: IntArray) -> IntArray:
     """The candidates who may be asked at all."""
     own_kind, room = reach.kind_and_size[0], bounds.max_group_size - reach.kind_and_size[1]
     if room <= 0:
@@ -211,7 +211,7 @@ def shortened(log: Log, length: int) -> Log:
     return Log(candidates.copy(), price.copy(), allowance.copy(), accepted.copy())
 
 
-class Openings(NamedTuple):
+class CompiledOpenings(NamedTuple):
     """The cheapest partner of each feature, and what it would be told; net inf if there is none."""
 
     partner: IntArray
@@ -225,7 +225,7 @@ def best(sums: Sums, rule: Rule, limits: Limits) -> tuple[Partition, Trace]:
     n_features = len(sums.weights)
     bounds = _bounds(limits)
     free: BoolArray = np.ones(n_features, dtype=np.bool_)
-    openings = Openings(np.zeros(n_features, dtype=np.intp), *np.empty((3, n_features)))
+    openings = CompiledOpenings(np.zeros(n_features, dtype=np.intp), *np.empty((3, n_features)))
     find_partners(sums, rule, bounds, free, np.arange(n_features), openings)
     groups: list[IntArray] = []
     decisions: list[Decision] = []
@@ -240,7 +240,7 @@ def best(sums: Sums, rule: Rule, limits: Limits) -> tuple[Partition, Trace]:
     return outcome(groups, decisions)
 
 
-def _told_last(openings: Openings, feature: int) -> Decision:
+def _told_last(openings: CompiledOpenings, feature: int) -> Decision:
     told = Verdict(openings.price[[feature]], openings.allowance[[feature]])
     return Decision(feature, openings.partner[[feature]], told, np.zeros(1, dtype=np.bool_))
 
@@ -251,7 +251,7 @@ def cheapest(log: Log, start: int, end: int) -> int:
     lowest = np.inf
     for i in range(start, end):
         lowest = min(lowest, net_of(log.price[i], log.allowance[i]))
-    limit = lowest + SAME * max(1.0, abs(lowest))
+    limit = lowest + SAME_PRICE * max(1.0, abs(lowest))
     for i in range(start, end):
         if net_of(log.price[i], log.allowance[i]) <= limit:
             return i
@@ -266,7 +266,7 @@ def net_of(price: float, allowance: float) -> float:
 
 @kernel
 def find_partners(
-    sums: Sums, rule: Rule, bounds: Bounds, free: BoolArray, seeds: IntArray, out: Openings
+    sums: Sums, rule: Rule, bounds: Bounds, free: BoolArray, seeds: IntArray, out: CompiledOpenings
 ) -> None:
     """Find the cheapest free partner of some features."""
     log = empty_log(len(free))
@@ -286,14 +286,14 @@ def find_partners(
 
 
 @kernel
-def is_open(openings: Openings, seed: int) -> bool:
+def is_open(openings: CompiledOpenings, seed: int) -> bool:
     """Whether a feature may open a group with its cheapest partner."""
     return openings.net[seed] < np.inf and openings.price[seed] <= openings.allowance[seed]
 
 
 @kernel
 def next_opening(
-    sums: Sums, rule: Rule, bounds: Bounds, free: BoolArray, openings: Openings
+    sums: Sums, rule: Rule, bounds: Bounds, free: BoolArray, openings: CompiledOpenings
 ) -> int:
     """The feature whose partner is the cheapest admissible one, or -1."""
     net = openings.net
@@ -304,7 +304,7 @@ def next_opening(
                 lowest = net[i]
         if lowest == np.inf:
             return -1
-        limit, seed = lowest + SAME * max(1.0, abs(lowest)), 0
+        limit, seed = lowest + SAME_PRICE * max(1.0, abs(lowest)), 0
         while not (free[seed] and net[seed] <= limit and is_open(openings, seed)):
             seed += 1
         if free[openings.partner[seed]]:
@@ -315,7 +315,7 @@ def next_opening(
 
 @kernel
 def grown_best(
-    sums: Sums, rule: Rule, bounds: Bounds, free: BoolArray, openings: Openings, seed: int
+    sums: Sums, rule: Rule, bounds: Bounds, free: BoolArray, openings: CompiledOpenings, seed: int
 ) -> tuple[IntArray, Log]:
     """Open a group and let in the cheapest until none is admissible; members are free no more."""
     group = alone(sums, seed)

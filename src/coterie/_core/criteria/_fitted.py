@@ -22,7 +22,7 @@ EVALUATIONS = 100
 # There the deviance falls for ever, and this share of it counts as none.
 PERFECT = 1e-11
 # Targets that differ from their mean by less than this share of them do not vary.
-SAME = 1e-14
+SAME_DEVIANCE = 1e-14
 # How far the mean moves towards the target for a difference quotient.
 NUDGE = 1e-6
 # Where the likelihood is not concave, so much of the expected curvature stands in.
@@ -108,23 +108,23 @@ class Models(NamedTuple):
         return self._replace(v=np.compress(columns, self.v, axis=1), weights=weights)
 
 
-class Fit(NamedTuple):
+class ModelFit(NamedTuple):
     """Coefficients of the constant, of u and of v, and the deviance of each model."""
 
     coefficients: FloatArray  # (3, m)
     deviance: FloatArray  # (m,)
 
-    def only(self, columns: BoolArray) -> Fit:
+    def only(self, columns: BoolArray) -> ModelFit:
         """That of some of the models."""
-        return Fit(self.coefficients[:, columns], self.deviance[columns])
+        return ModelFit(self.coefficients[:, columns], self.deviance[columns])
 
 
 class Fits(NamedTuple):
     """What the prices of m candidates depend on."""
 
     models: Models  # on u and v
-    apart: Fit  # of these
-    merged: Fit  # of the models on w
+    apart: ModelFit  # of these
+    merged: ModelFit  # of the models on w
     null: FloatArray  # (m,), the deviance without any of them
 
 
@@ -175,7 +175,7 @@ def _fits(family: Family, pairs: PairColumns) -> Fits:
     mean = means(own, alone.coefficients)
 
     both = Models(family, u, np.ascontiguousarray(v), y, weights, offset)
-    start = _for_each(Fit(alone.coefficients[[0, 2, 1]], deviances(both, mean)), m)
+    start = _for_each(ModelFit(alone.coefficients[[0, 2, 1]], deviances(both, mean)), m)
     apart = descended(both, _better(start, nulls), step(both, start, mean), nulls.deviance)
 
     one = Models(family, nothing, np.ascontiguousarray(w), y, weights, offset)
@@ -183,19 +183,19 @@ def _fits(family: Family, pairs: PairColumns) -> Fits:
     return Fits(both, apart, merged, nulls.deviance)
 
 
-def _for_each(fit: Fit, m: int) -> Fit:
-    return Fit(np.broadcast_to(fit.coefficients, (3, m)), np.broadcast_to(fit.deviance, m))
+def _for_each(fit: ModelFit, m: int) -> ModelFit:
+    return ModelFit(np.broadcast_to(fit.coefficients, (3, m)), np.broadcast_to(fit.deviance, m))
 
 
-def _chosen(condition: BoolArray, yes: Fit, no: Fit) -> Fit:
-    return Fit(*(where(condition, a, b) for a, b in zip(yes, no, strict=True)))
+def _chosen(condition: BoolArray, yes: ModelFit, no: ModelFit) -> ModelFit:
+    return ModelFit(*(where(condition, a, b) for a, b in zip(yes, no, strict=True)))
 
 
-def _better(fit: Fit, other: Fit) -> Fit:
+def _better(fit: ModelFit, other: ModelFit) -> ModelFit:
     return _chosen(other.deviance < fit.deviance, other, fit)
 
 
-def null_fit(models: Models) -> Fit:
+def null_fit(models: Models) -> ModelFit:
     """The models that know only the offset; their deviance is 0 if nothing is left to explain."""
     family, weights = models.family, models.weights
     total = weights.sum(axis=0)
@@ -216,16 +216,16 @@ def null_fit(models: Models) -> Fit:
 def _is_exact(models: Models, mean: FloatArray, level: FloatArray) -> BoolArray:
     """Whether the mean is the target in all rows that count, as far as it ever can be."""
     y = models.y
-    is_same = np.abs(y - mean) <= SAME * np.abs(y)
+    is_same = np.abs(y - mean) <= SAME_DEVIANCE * np.abs(y)
     # Targets that are all 0, say, are met only by an infinite predictor.
     is_at_edge = (y == level) & (models.family.variance(y) == 0)
     return (is_same | is_at_edge | (models.weights == 0)).all(axis=0)
 
 
-def fit_from(models: Models, coefficients: FloatArray) -> Fit:
+def fit_from(models: Models, coefficients: FloatArray) -> ModelFit:
     """The models, by iteratively reweighted least squares from these coefficients on."""
     mean = means(models, coefficients)
-    start = Fit(coefficients, deviances(models, mean))
+    start = ModelFit(coefficients, deviances(models, mean))
     return descended(models, start, step(models, start, mean), start.deviance, CLOSER)
 
 
@@ -248,26 +248,26 @@ def deviances(models: Models, mean: FloatArray) -> FloatArray:
 
 
 def descended(
-    models: Models, best: Fit, trial: Fit, scale: FloatArray, close: float = CLOSE
-) -> Fit:
+    models: Models, best: ModelFit, trial: ModelFit, scale: FloatArray, close: float = CLOSE
+) -> ModelFit:
     """The fits of least deviance, by iteratively reweighted least squares.
 
     Parameters
     ----------
-    best : Fit
+    best : ModelFit
         Where to go back to: a step is halved until its deviance is below that of the best.
-    trial : Fit
+    trial : ModelFit
         Where to begin, and the deviance that is foreseen there.
     scale : ndarray of shape (m,)
         The null deviance.
     close : float
         By what share of the null deviance a model may differ from what was foreseen.
     """
-    found = Fit(best.coefficients.copy(), best.deviance.copy())
+    found = ModelFit(best.coefficients.copy(), best.deviance.copy())
     left = np.arange(models.v.shape[1])
     for evaluation in range(EVALUATIONS):
         mean = means(models, trial.coefficients)
-        here = Fit(trial.coefficients, deviances(models, mean))
+        here = ModelFit(trial.coefficients, deviances(models, mean))
         goes_on = ~_is_found(best, trial, here, scale, close)
         falls = here.deviance < best.deviance
         best = _better(best, here)
@@ -285,32 +285,34 @@ def descended(
     return found
 
 
-def _is_found(best: Fit, trial: Fit, here: Fit, scale: FloatArray, close: float) -> BoolArray:
+def _is_found(
+    best: ModelFit, trial: ModelFit, here: ModelFit, scale: FloatArray, close: float
+) -> BoolArray:
     is_foreseen = np.abs(here.deviance - trial.deviance) <= close * scale
     is_hopeless = np.abs(best.deviance - trial.deviance) <= CLOSER * scale
     is_perfect = np.minimum(here.deviance, best.deviance) <= PERFECT * scale
     return is_foreseen | is_hopeless | is_perfect | (scale == 0)
 
 
-def _halfway(best: Fit, here: Fit) -> Fit:
+def _halfway(best: ModelFit, here: ModelFit) -> ModelFit:
     middle = (best.coefficients + here.coefficients) / 2
-    return Fit(middle, np.full(middle.shape[1], np.inf))
+    return ModelFit(middle, np.full(middle.shape[1], np.inf))
 
 
-def step(models: Models, fit: Fit, mean: FloatArray) -> Fit:
+def step(models: Models, fit: ModelFit, mean: FloatArray) -> ModelFit:
     """A fit after a step of reweighted least squares, with the deviance that it foresees."""
     change, decrease = least_squares(models, *working(models, mean))
-    return Fit(fit.coefficients + change, fit.deviance - decrease)
+    return ModelFit(fit.coefficients + change, fit.deviance - decrease)
 
 
-def step_from_beside(models: Models, fit: Fit, u: FloatArray, mean: FloatArray) -> Fit:
+def step_from_beside(models: Models, fit: ModelFit, u: FloatArray, mean: FloatArray) -> ModelFit:
     """The same from a fit on u, which is not among the inputs of these models."""
     weight, score = working(models, mean)
     of_u = u * fit.coefficients[1, :1]
     coefficients, explained = least_squares(models, weight, score + weight * of_u)
     coefficients[0] += fit.coefficients[0]
     known = np.einsum("ij,ij->j", of_u, weight * of_u + 2.0 * score)
-    return Fit(coefficients, fit.deviance + known - explained)
+    return ModelFit(coefficients, fit.deviance + known - explained)
 
 
 def working(models: Models, mean: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -14,7 +14,7 @@ from coterie._core.evidence import COLLINEAR, ROUNDING, PairColumns, where
 from coterie._core.values import FloatArray, IntArray, Verdict
 
 # Values of columns with spread 1 that are as near as this differ by rounding.
-NEAR = 1e-9
+SAME_VALUE = 1e-9
 # Nobody learns to tell values of w apart that are nearer than this share of its spread.
 RESOLUTION = 0.05
 # A stratum has so many rows for each level, and a level so many strata, where there are enough.
@@ -246,7 +246,7 @@ def strata(w: FloatArray, weights: FloatArray, levels: int) -> IntArray:
     >>> strata(w, np.ones(w.shape), levels=3)[0, ::12].tolist()
     [0, 1, 1, 2]
     """
-    order, gap, middle = ranked(w, weights, NEAR)
+    order, gap, middle = ranked(w, weights, SAME_VALUE)
     most = np.maximum(VALUES, (gap > 0).sum(axis=1, keepdims=True) / (STRATA * levels))
     # What part of a stratum lies between a value and the one before: by rows, and by distance
     # or number of values. The smaller part counts.
@@ -255,7 +255,7 @@ def strata(w: FloatArray, weights: FloatArray, levels: int) -> IntArray:
     is_far = part >= 1
     passed = np.cumsum(where(is_far, 0.0, part), axis=1)
     passed -= np.maximum.accumulate(where(is_far, passed, 0.0), axis=1)
-    begins = is_far | (np.diff(np.floor(passed + NEAR), axis=1, prepend=0.0) > 0)
+    begins = is_far | (np.diff(np.floor(passed + SAME_VALUE), axis=1, prepend=0.0) > 0)
     return in_order_of_rows(np.cumsum(begins, axis=1) - 1, order)
 
 
@@ -265,7 +265,7 @@ def levels_within(
     """Level of each value, by its rank among those of its stratum."""
     # Strata that lie far enough from each other are ranked in one go.
     span = 1.0 + 2.0 * np.abs(values).max(axis=1, keepdims=True, initial=0.0)
-    order, _, middle = ranked(stratum * span + values, weights, NEAR)
+    order, _, middle = ranked(stratum * span + values, weights, SAME_VALUE)
     totals = counted(weights, stratum, shape=(largest(stratum) + 1,))
     below = np.cumsum(totals, axis=1) - totals
     stratum = np.take_along_axis(stratum, order, axis=1)
@@ -312,7 +312,7 @@ def coarse(totals: FloatArray, levels: int) -> IntArray:
 def by_rank(middle: FloatArray, n: FloatArray, levels: int) -> IntArray:
     """Which of so many levels of equal weight each rank is in."""
     # A rank on the edge of a level is above it, whichever way its last digit was rounded.
-    level = np.floor(levels * ratio(middle, n) + NEAR).astype(np.intp)
+    level = np.floor(levels * ratio(middle, n) + SAME_VALUE).astype(np.intp)
     return np.minimum(level, levels - 1)
 
 

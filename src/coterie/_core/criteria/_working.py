@@ -47,10 +47,10 @@ def working_target(
     with np.errstate(all="ignore"):
         mean = means(models, null_fit(models).coefficients)
         slope = family.resolved_link.slope(mean)
-        told = counts * (slope**2 / family.variance(mean))[:, 0]
-    if not (np.isfinite(told).all() and told.max() > 0):
+        information = counts * (slope**2 / family.variance(mean))[:, 0]
+    if not (np.isfinite(information).all() and information.max() > 0):
         raise ValueError(
             f"family '{family.name}' has no finite mean with this offset: its link "
             f"'{family.resolved_link.name}' may leave the range of the mean. Try another link."
         )
-    return (target - mean) / slope, told * (counts.sum() / told.sum())
+    return (target - mean) / slope, information * (counts.sum() / information.sum())

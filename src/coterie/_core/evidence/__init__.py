@@ -9,7 +9,7 @@ from coterie._core.evidence._build import (
     evidence_from_sums,
     half_of_memory,
 )
-from coterie._core.evidence._by_row import GapEvidence, RowEvidence, moments_within
+from coterie._core.evidence._by_row import PairwiseEvidence, RowEvidence, moments_within
 from coterie._core.evidence._canonical import (
     canonical_signs,
     canonical_signs_from_sums,
@@ -86,12 +86,12 @@ __all__ = [
     "DeviceSource",
     "Evidence",
     "EvidenceSpec",
-    "GapEvidence",
     "GramSource",
     "Location",
     "ManyTargets",
     "PairColumns",
     "PairMoments",
+    "PairwiseEvidence",
     "RowEvidence",
     "RowSets",
     "RunningAggregate",

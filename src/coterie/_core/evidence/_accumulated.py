@@ -15,19 +15,19 @@ from coterie._core.values import FloatArray, IntArray
 
 # Where the square of a mean exceeds a variance this many times, sums start from a nearer origin:
 # up to here it costs two digits of sixteen.
-FAR = 100.0
+FAR_FROM_ORIGIN = 100.0
 # Columns whose mean is no farther from 0 than this can be multiplied as they are.
-NEAR = 10.0
+NEAR_ORIGIN = 10.0
 # An origin this near to the mean is as near as floats get.
 AS_NEAR_AS_FLOATS = 4 * float(np.finfo(np.float64).eps)
 # Rows that are looked at to see where columns lie.
-LOOKED_AT = 128
+N_SAMPLED_FOR_ORIGIN = 128
 # Bytes of rows that are moved to the origin at a time.
 AT_A_TIME = 2**27
 # Numbers that BLAS counts without fail.
 MOST = 2**30
 # Rows of a matrix that are mirrored at a time.
-STRIP = 512
+ROWS_PER_STRIP = 512
 
 
 @dataclass
@@ -112,8 +112,8 @@ class Accumulated:
         """Take the means of the first batch for the origin; 0 where that is as good."""
         d = self.n_features
         self.origin[d:] = means(targets, weights)
-        some = features[:: max(1, len(features) // LOOKED_AT)]
-        if (np.square(some.mean(axis=0)) > NEAR * some.var(axis=0)).any():
+        some = features[:: max(1, len(features) // N_SAMPLED_FOR_ORIGIN)]
+        if (np.square(some.mean(axis=0)) > NEAR_ORIGIN * some.var(axis=0)).any():
             self.origin[:d] = means(features, weights)
 
     def _add(self, features: FloatArray, targets: FloatArray, weights: FloatArray | None) -> None:
@@ -140,7 +140,7 @@ class Accumulated:
     def _come_near(self) -> None:
         """Move the origin to the means once it is far from one of them."""
         gap = self.from_origin
-        is_far = self.count * np.square(gap) > FAR * self.own
+        is_far = self.count * np.square(gap) > FAR_FROM_ORIGIN * self.own
         if (is_far & (np.abs(gap) > AS_NEAR_AS_FLOATS * np.abs(self.origin))).any():
             self.centre()
 
@@ -222,8 +222,8 @@ def _add_outer(products: FloatArray, vector: FloatArray, times: float) -> None:
 def mirrored(lower: FloatArray, out: FloatArray) -> FloatArray:
     """The symmetric matrix of which this is the lower triangle, put into ``out``."""
     out[:] = lower
-    for start in range(0, len(lower), STRIP):
-        end = min(start + STRIP, len(lower))
+    for start in range(0, len(lower), ROWS_PER_STRIP):
+        end = min(start + ROWS_PER_STRIP, len(lower))
         corner = np.tril(out[start:end, start:end])
         out[start:end, start:end] = corner + np.tril(corner, -1).T
         out[start:end, end:] = out[end:, start:end].T

@@ -10,7 +10,7 @@ import numpy as np
 
 from coterie._core.aggregations import Additive, Aggregation, Custom, LinearSum, running_form
 from coterie._core.devices import OnDevice, check_room
-from coterie._core.evidence._by_row import GapEvidence, RowEvidence
+from coterie._core.evidence._by_row import PairwiseEvidence, RowEvidence
 from coterie._core.evidence._columns import LARGE, SMALL, Standardised, standardised
 from coterie._core.evidence._on_demand import ColumnSource
 from coterie._core.evidence._on_device import DeviceEvidence, DeviceSource, standardised_there
@@ -248,7 +248,7 @@ def _row_by_row(
     if spec.by_row:
         return [first, *(first.aimed_at(target) for target in targets.T[1:])]
     values = standardised(targets, weights=rows.weights).values
-    return [GapEvidence(first.aimed_at(target), rows) for target in values.T]
+    return [PairwiseEvidence(first.aimed_at(target), rows) for target in values.T]
 
 
 def _within_reach(columns: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from coterie._core.evidence._pairs import (
     PairMoments,
 )
 from coterie._core.evidence._rows import RowSets, unless_constant
-from coterie._core.evidence._running import BLOCK, RunningAggregate
+from coterie._core.evidence._running import MAX_TEMPORARY, RunningAggregate
 from coterie._core.values import BoolArray, FloatArray, IntArray
 
 
@@ -38,7 +38,7 @@ class RowEvidence:
     Parameters
     ----------
     aggregate : RunningAggregate
-        One that tells NaN where no member has a value, if columns have gaps.
+        One that tells NaN where no member has a value, if columns have missing values.
     columns : ndarray of shape (n_samples, n_features)
         NaN where there is no value.
     target : ndarray of shape (n_samples,)
@@ -57,7 +57,7 @@ class RowEvidence:
     ) -> None:
         n_samples, self.n_features = columns.shape
         # A question needs about a dozen tables of this size, which had better stay in the cache.
-        self.max_candidates = max(1, BLOCK // 16 // n_samples)
+        self.max_candidates = max(1, MAX_TEMPORARY // 16 // n_samples)
         self.foresight, self.restarts, self.breadth = 1, RESTARTS, BREADTH
         self.foresees = False
         self.is_light = False
@@ -127,7 +127,7 @@ class RowEvidence:
         )
 
 
-class GapEvidence:
+class PairwiseEvidence:
     """Pair moments over the rows that have both the group and the candidate.
 
     Parameters

@@ -13,7 +13,7 @@ CONSTANT = 10 * float(np.finfo(np.float64).eps)
 # Squares of numbers between these bounds neither overflow nor vanish.
 SMALL, LARGE = 1e-100, 1e100
 # Numbers in the largest temporary table of weighted rows.
-BLOCK = 2**20
+ENTRIES_PER_CHUNK = 2**20
 
 
 class Standardised(NamedTuple):
@@ -72,7 +72,7 @@ def _weighted_sum(columns: FloatArray, weights: FloatArray) -> FloatArray:
     Not a product of matrices: there the last digit of a sum depends on where its column stands, so
     that copies would be copies no more.
     """
-    step = max(1, BLOCK // max(1, columns.shape[1]))
+    step = max(1, ENTRIES_PER_CHUNK // max(1, columns.shape[1]))
     rows = range(0, len(weights), step)
     return np.sum(
         [(weights[i : i + step, None] * columns[i : i + step]).sum(axis=0) for i in rows], axis=0

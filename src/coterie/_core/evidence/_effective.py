@@ -12,10 +12,10 @@ from coterie._core.values import FloatArray, IntArray
 
 # Columns whose contrasts are looked at, and rows; more would not change their mean square by
 # much.
-LOOKED_AT = 256
+MAX_COLUMNS_LOOKED_AT = 256
 ROWS = 1024
 # Sums of the same weights differ by less than this share of the whole, in whatever order.
-SAME = 1e-10
+SAME_RELEVANCE = 1e-10
 # Of a column that is the mean of all but for this share of its variance, no contrast is left.
 COMMON = 1e-9
 
@@ -44,7 +44,7 @@ def effective_number(
     weights : ndarray of shape (n_samples,), optional
         How many times each row counts.
     signs : bool, default=False
-        Whether columns may be turned round before their mean is taken.
+        Whether columns may be multiplied by -1 before their mean is taken.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def looked_at(relevance: FloatArray) -> IntArray:
     """
     varying = np.flatnonzero(~np.isnan(relevance))
     order = np.argsort(relevance[varying].astype(np.float32), kind="stable")
-    return varying[order[_spread_out(len(varying), LOOKED_AT)]]
+    return varying[order[_spread_out(len(varying), MAX_COLUMNS_LOOKED_AT)]]
 
 
 def effective_number_of(
@@ -107,12 +107,12 @@ def _contrasts(correlation: FloatArray, signs: bool) -> FloatArray:
     """Squared correlations of what is left of columns beside the mean of all of them."""
     if not len(correlation):
         return correlation
-    turned = np.ones(len(correlation))
+    orientation = np.ones(len(correlation))
     if signs:
         # As seen from the column that has the most in common with the others.
-        turned = np.sign(correlation[np.square(correlation).sum(axis=0).argmax()])
-    with_mean = correlation @ turned / len(turned)
-    of_mean = with_mean @ turned / len(turned)
+        orientation = np.sign(correlation[np.square(correlation).sum(axis=0).argmax()])
+    with_mean = correlation @ orientation / len(orientation)
+    of_mean = with_mean @ orientation / len(orientation)
     # Columns that add up to nothing have no mean to be left beside.
     if of_mean > COMMON:
         correlation = correlation - np.outer(with_mean, with_mean) / of_mean
@@ -154,7 +154,7 @@ def unrounded(counts: ArrayLike, total: float) -> FloatArray:
 
     Whole numbers stay what they are, unless there are billions.
     """
-    finest = 2.0 ** np.floor(np.log2(max(total, 1.0) * SAME))
+    finest = 2.0 ** np.floor(np.log2(max(total, 1.0) * SAME_RELEVANCE))
     return np.round(np.asarray(counts, dtype=np.float64) / finest) * finest
 
 

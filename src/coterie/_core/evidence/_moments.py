@@ -10,10 +10,10 @@ from coterie._core.evidence._columns import means
 from coterie._core.values import FloatArray
 
 # Where the square of a mean exceeds a variance this many times, subtracting it would cost digits.
-FAR = 1e4
+FAR_FROM_ZERO = 1e4
 EPS = float(np.finfo(np.float64).eps)
 # Rows of a scatter that are corrected at a time, so that they stay in the cache.
-STRIP = 64
+STRIP_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class BatchMoments:
         scatter = all_products(table, out)
         diagonal = np.diagonal(scatter)
         between = n * mean**2
-        if (between > FAR * np.abs(diagonal - between)).any():
+        if (between > FAR_FROM_ZERO * np.abs(diagonal - between)).any():
             centred = table - mean
             return cls(float(n), mean, all_products(centred, out))
         if (between > EPS * diagonal).any():
@@ -104,8 +104,8 @@ def _is_for_blas(rows: FloatArray) -> bool:
 
 def take_out_means(products: FloatArray, n: float, mean: FloatArray) -> None:
     """Turn sums of products over n rows into scatters, in place; what is symmetric stays so."""
-    for start in range(0, len(mean), STRIP):
-        strip = slice(start, start + STRIP)
+    for start in range(0, len(mean), STRIP_ROWS):
+        strip = slice(start, start + STRIP_ROWS)
         # The means first: n times one of them would be rounded before the other comes.
         between = np.outer(mean[strip], mean)
         between *= n

@@ -13,9 +13,9 @@ from coterie._core.evidence._rows import RowSets
 from coterie._core.values import FloatArray, IntArray
 
 # Numbers in the largest temporary block of columns.
-BLOCK = 2**19
+ENTRIES_PER_BLOCK = 2**19
 # A centre this many spreads from zero would cost digits, if left in the products.
-FAR = 1e4
+FAR_FROM_ZERO = 1e4
 
 
 class ColumnSource:
@@ -56,7 +56,7 @@ class ColumnSource:
         self.rows = rows
         self.is_light = False
         self.n_targets = 1
-        self.max_columns = max(1, BLOCK // len(columns))
+        self.max_columns = max(1, ENTRIES_PER_BLOCK // len(columns))
         self.edges, order = rows.side_by_side(len(columns))
         self._batches = [slice(a, b) for a, b in pairwise(self.edges)]
         # One feature after the other in memory, since they are picked one by one.
@@ -86,7 +86,7 @@ class ColumnSource:
         self._learn(slice(-1, None), self.target[:, None])
         varies = self.spread > 0
         self.scale = np.divide(1.0, self.spread, out=np.zeros(len(varies)), where=varies)
-        self._is_far = bool((np.abs(self.centre) * self.scale).max() > FAR)
+        self._is_far = bool((np.abs(self.centre) * self.scale).max() > FAR_FROM_ZERO)
 
     def aimed_at(self, target: Standardised) -> ColumnSource:
         """The same columns with another target."""

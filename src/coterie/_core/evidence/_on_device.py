@@ -15,12 +15,12 @@ from coterie._core.evidence._sums import SumEvidence
 from coterie._core.values import FloatArray, IntArray, is_sparse
 
 # Columns of a block in a product of all pairs, of which those above the diagonal are spared.
-BLOCK = 1024
+COLUMNS_PER_PRODUCT = 1024
 # Links that are worth foreseeing, and the fewest candidates worth asking, where each
 # question costs a millisecond however long it is.
 FORESIGHT, BREADTH, RESTARTS = 1024, 2**20, 128
 # Numbers in one array of answers, so that the arrays of a formula stay small beside the scatters.
-AT_ONCE = 2**25
+MAX_BATCH_ENTRIES = 2**25
 
 
 class Standard(NamedTuple):
@@ -109,7 +109,9 @@ class DeviceSource:
         self.n_targets = n_targets
         self.is_light = True
         n_columns, n_sets = self.mean.shape[1], max(1, rows.membership.size // len(rows.batches))
-        self.max_columns = min(n_columns, max(4 * BLOCK, AT_ONCE // (n_sets * RESTARTS)))
+        self.max_columns = min(
+            n_columns, max(4 * COLUMNS_PER_PRODUCT, MAX_BATCH_ENTRIES // (n_sets * RESTARTS))
+        )
         self._look_at(n_columns - n_targets)
 
     def _look_at(self, column: int) -> None:
@@ -208,8 +210,8 @@ def _products(left: Any, right: Any, targets: Any, counts: Any = None) -> Any:
         above = np.concatenate([left.T @ right, cross], axis=1)
         return np.concatenate([above, np.concatenate([cross.T, own], axis=1)])
     products = right.empty((n, n))
-    for start in range(0, d, BLOCK):
-        rows = slice(start, min(start + BLOCK, d))
+    for start in range(0, d, COLUMNS_PER_PRODUCT):
+        rows = slice(start, min(start + COLUMNS_PER_PRODUCT, d))
         block = left[:, rows].T @ right[:, : rows.stop]
         before, among = block[:, : rows.start], block[:, rows.start :]
         products[rows, : rows.start], products[: rows.start, rows] = before, before.T

@@ -13,7 +13,7 @@ from coterie._core.evidence._rows import RowSets, unless_constant
 from coterie._core.values import FloatArray, IntArray
 
 # Numbers in the largest temporary table; bounds memory when samples are many.
-BLOCK = 2**22
+MAX_TEMPORARY = 2**22
 
 
 @runtime_checkable
@@ -71,7 +71,7 @@ class RunningEvidence:
         rows: RowSets,
     ) -> None:
         self.n_features = columns.shape[1]
-        self.max_candidates = max(1, BLOCK // len(columns))
+        self.max_candidates = max(1, MAX_TEMPORARY // len(columns))
         self.foresight, self.restarts, self.breadth = 1, RESTARTS, BREADTH
         self.foresees = False
         self.is_light = False

@@ -13,7 +13,7 @@ from coterie._core.evidence._rows import RowSets
 from coterie._core.values import FloatArray, IntArray
 
 # Where the square of a mean exceeds a variance this many times, it had better be subtracted first.
-NEAR = 10.0
+NEAR_ZERO = 10.0
 # Products of four scatters between these bounds stay within the floats.
 TINY, HUGE = 1e-60, 1e60
 
@@ -141,7 +141,7 @@ class GramSource:
         products = np.diagonal(scatters, axis1=1, axis2=2)
         if not (products.min() > TINY and products.max() < HUGE):
             return None
-        if (products > (1 + NEAR) * (products - count * mean**2)).any():
+        if (products > (1 + NEAR_ZERO) * (products - count * mean**2)).any():
             return None
         for number, scatter in enumerate(scatters):
             take_out_means(scatter, lengths[number], mean[number])
@@ -199,7 +199,7 @@ class GramSource:
 def _are_near(columns: FloatArray) -> bool:
     """Whether means are small beside spreads."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool((columns.mean(axis=0) ** 2 < NEAR * columns.var(axis=0)).all())
+        return bool((columns.mean(axis=0) ** 2 < NEAR_ZERO * columns.var(axis=0)).all())
 
 
 def _multiply(

@@ -11,13 +11,13 @@ from scipy import sparse
 
 from coterie._core.evidence._columns import LARGE, SMALL, standardised
 from coterie._core.evidence._rows import RowSets
-from coterie._core.evidence._sources import NEAR
+from coterie._core.evidence._sources import NEAR_ZERO
 from coterie._core.values import BoolArray, FloatArray, IntArray
 
 Sparse = sparse.csr_array | sparse.csc_array | sparse.csr_matrix | sparse.csc_matrix
 
 # Numbers in the largest dense block.
-BLOCK = 2**21
+ENTRIES_PER_DENSE_BLOCK = 2**21
 # Columns of which a larger share is not zero are multiplied faster as dense ones.
 DENSE = 1 / 32
 
@@ -54,7 +54,7 @@ def standard_features(columns: Sparse, chosen: IntArray, weights: FloatArray) ->
     _divide(values, unit)
     mean, scatter = feature_moments(values, weights)
     spread = np.sqrt(scatter / weights.sum())
-    far = np.square(mean) > NEAR * np.square(spread)
+    far = np.square(mean) > NEAR_ZERO * np.square(spread)
     _divide(values, np.where(far | (spread == 0), 1.0, spread))
     offset = np.divide(mean, spread, out=np.zeros(len(far)), where=~far & (spread > 0))
     if far.any():
@@ -70,7 +70,9 @@ def over_rows(values: sparse.csr_array, chosen: IntArray) -> sparse.csr_array:
 
 def _parts(values: sparse.csr_array) -> Iterator[tuple[slice, sparse.csr_array]]:
     """Some features at a time, with about a block of values, as views of these."""
-    edges = np.searchsorted(values.indptr, np.arange(BLOCK, values.nnz, BLOCK))
+    edges = np.searchsorted(
+        values.indptr, np.arange(ENTRIES_PER_DENSE_BLOCK, values.nnz, ENTRIES_PER_DENSE_BLOCK)
+    )
     for first, end in pairwise(np.unique([0, *edges, values.shape[0]]).tolist()):
         yield slice(first, end), feature_range(values, first, end)
 
@@ -149,7 +151,7 @@ def _centred(
 
 def blocks(n: int, width: int) -> Iterator[slice]:
     """Slices of n vectors, so many that together they are one block."""
-    step = max(1, BLOCK // max(1, width))
+    step = max(1, ENTRIES_PER_DENSE_BLOCK // max(1, width))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
 

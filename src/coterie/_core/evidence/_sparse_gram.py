@@ -7,7 +7,7 @@ from scipy import sparse
 
 from coterie._core.evidence._moments import take_out_means
 from coterie._core.evidence._rows import RowSets
-from coterie._core.evidence._sources import NEAR, GramSource
+from coterie._core.evidence._sources import NEAR_ZERO, GramSource
 from coterie._core.evidence._sparse_features import (
     DENSE,
     Sparse,
@@ -58,7 +58,7 @@ def _fill(scatter: FloatArray, values: sparse.csr_array, weights: FloatArray) ->
     """
     mean, own = feature_moments(values, weights)
     count, roots = weights.sum(), np.sqrt(weights)
-    heavy = (np.diff(values.indptr) > DENSE * len(weights)) | (count * mean**2 > NEAR * own)
+    heavy = (np.diff(values.indptr) > DENSE * len(weights)) | (count * mean**2 > NEAR_ZERO * own)
     # A few others are not worth the detour.
     heavy |= heavy.mean() > 0.5
     light = _without(values, heavy)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from coterie._core.evidence._columns import Standardised
 from coterie._core.evidence._rows import RowSets
-from coterie._core.evidence._sources import NEAR
+from coterie._core.evidence._sources import NEAR_ZERO
 from coterie._core.evidence._sparse_features import (
     DENSE,
     Sparse,
@@ -28,7 +28,7 @@ from coterie._core.evidence._sparse_features import (
 from coterie._core.values import BoolArray, FloatArray, IntArray
 
 # Columns that one answer about one set of rows had better cover: more would leave the cache.
-AT_ONCE = 8192
+MAX_COLUMNS_PER_ANSWER = 8192
 
 
 class SparseChain(NamedTuple):
@@ -66,7 +66,7 @@ class SparseSource:
         self.rows = rows
         self.is_light = True
         self.n_targets = 1
-        self.max_columns = AT_ONCE if rows.is_one else AT_ONCE // 4
+        self.max_columns = MAX_COLUMNS_PER_ANSWER if rows.is_one else MAX_COLUMNS_PER_ANSWER // 4
         n_samples, self.target_column = columns.shape
         batches = counting_rows(rows, n_samples)
         self._order = np.concatenate(batches)
@@ -98,7 +98,7 @@ class SparseSource:
             level, own = feature_moments(values, self._weights[self._batches[number]])
             self.mean[number, :-1], self.own[number, :-1] = level - self._offset, own
             self._level[number] = level
-            heavy |= self.count[number] * level**2 > NEAR * own
+            heavy |= self.count[number] * level**2 > NEAR_ZERO * own
         self._is_heavy = np.append(heavy, True)
 
     def _aim(self, target: Standardised) -> None:

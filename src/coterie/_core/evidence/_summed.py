@@ -11,7 +11,7 @@ from scipy import sparse
 
 from coterie._core.evidence._accumulated import Accumulated, mirrored
 from coterie._core.evidence._columns import CONSTANT
-from coterie._core.evidence._moments import STRIP, take_out_means
+from coterie._core.evidence._moments import STRIP_ROWS, take_out_means
 from coterie._core.evidence._pairs import ROUNDING
 from coterie._core.evidence._rows import RowSets
 from coterie._core.evidence._sources import GramSource
@@ -194,8 +194,8 @@ def scatter_within(part: Accumulated, out: FloatArray | None = None) -> FloatArr
 
 def _multiply(scatter: FloatArray, factors: FloatArray) -> None:
     """Multiply rows and columns, in place; what was symmetric stays so to the last bit."""
-    for start in range(0, len(factors), STRIP):
-        strip = slice(start, start + STRIP)
+    for start in range(0, len(factors), STRIP_ROWS):
+        strip = slice(start, start + STRIP_ROWS)
         scatter[strip] *= np.outer(factors[strip], factors)
 
 

@@ -73,8 +73,8 @@ class LinearAggregates:
     centre : ndarray of shape (n_columns,)
     weights : csr_array of shape (n_groups, n_columns)
     means : ndarray of shape (n_columns,) or None
-        Means of the training columns, where columns may have gaps: a member that is missing differs
-        from its mean as those do on average that are there.
+        Means of the training columns, where columns may have missing values: a missing member
+        differs from its mean as the others do on average.
     """
 
     centre: FloatArray
@@ -209,7 +209,7 @@ def aggregates_of(
 ) -> Aggregates:
     """How columns become aggregates, with what is learned from training columns.
 
-    Where columns may have gaps, ``means`` are those of the training columns.
+    Where columns may have missing values, ``means`` are those of the training columns.
     """
     if isinstance(aggregation, Linear):
         return LinearAggregates.of(aggregation, groups, columns, signs, means)

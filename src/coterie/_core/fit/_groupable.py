@@ -204,7 +204,7 @@ class Groupable:
             outcome = self._signed(*outcome)
         if self.order is not None:
             outcome = reordered(*outcome, self.order)
-        partition, trace = outcome if self.must_link is None else self.must_link.told(*outcome)
+        partition, trace = outcome if self.must_link is None else self.must_link.expanded(*outcome)
         return partition.oriented(), trace
 
     def _signed(self, partition: Partition, trace: Trace) -> tuple[Partition, Trace]:

@@ -1,6 +1,6 @@
 """A question goes in, a partition and its trace come out."""
 
-from coterie._core.search._best import SAME, best
+from coterie._core.search._best import SAME_PRICE, best
 from coterie._core.search._in_order import forward, outcome, restart
 from coterie._core.search._question import (
     ALONE,
@@ -14,7 +14,7 @@ from coterie._core.search._question import (
 __all__ = [
     "ALONE",
     "NO_LIMITS",
-    "SAME",
+    "SAME_PRICE",
     "SEARCHES",
     "Limits",
     "Question",

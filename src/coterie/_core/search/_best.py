@@ -20,7 +20,7 @@ from coterie._core.values import (
 )
 
 # Prices this near each other may differ only in how they were computed.
-SAME = 1e-12
+SAME_PRICE = 1e-12
 
 
 def best(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition, Trace]:
@@ -53,7 +53,7 @@ def best(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition
         decisions += entered + _grown(group, free)
         groups.append(group.members)
     alone = np.flatnonzero(free.mask)
-    decisions += openings.told_last(alone)
+    decisions += openings.last_refusals(alone)
     return outcome(groups + [[int(feature)] for feature in alone], decisions)
 
 
@@ -139,7 +139,7 @@ def _net(verdict: Verdict) -> FloatArray:
 def _first_of_lowest(net: FloatArray) -> IntArray:
     """Along the last axis, where the lowest stands; of those equal up to rounding, the first."""
     lowest = net.min(axis=-1, keepdims=True)
-    return np.argmax(net <= lowest + SAME * np.maximum(1.0, np.abs(lowest)), axis=-1)
+    return np.argmax(net <= lowest + SAME_PRICE * np.maximum(1.0, np.abs(lowest)), axis=-1)
 
 
 class _Openings:
@@ -199,7 +199,7 @@ class _Openings:
             self._ask(seed[None], free)
         return None
 
-    def told_last(self, features: IntArray) -> list[Decision]:
+    def last_refusals(self, features: IntArray) -> list[Decision]:
         """The last refusal that each of these features had, if it could ask at all."""
-        told = (self._best[feature] for feature in features)
-        return [decision for decision in told if decision is not None]
+        last = (self._best[feature] for feature in features)
+        return [decision for decision in last if decision is not None]
