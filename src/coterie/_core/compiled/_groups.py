@@ -18,7 +18,7 @@ from coterie._core.criteria.formulas import (
     split_scores,
 )
 from coterie._core.evidence import FROM_CONSTANTS, LARGE, SMALL, PairMoments, without_rounding
-from coterie._core.values import BoolArray, FloatArray, IntArray
+from coterie._core.values import BoolArray, FloatArray, IntArray, excess
 
 
 class CompiledGroup(NamedTuple):
@@ -301,12 +301,6 @@ def paired(
         sign * columns[candidate, t, 2 + v],
         uy + weight * columns[contributed, t, 2 + v],
     )
-
-
-@kernel
-def excess(price: float, allowance: float) -> float:
-    """Price less allowance; where the allowance has no end, the price alone."""
-    return price if allowance == np.inf else price - allowance
 
 
 def asking(several: bool) -> Callable[..., int]:

@@ -11,7 +11,8 @@ from numba import njit
 from numba.extending import overload, register_jitable
 
 from coterie._core.criteria import formulas
-from coterie._core.evidence import where, without_rounding
+from coterie._core.evidence import without_rounding
+from coterie._core.values import excess, where
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,6 +30,7 @@ FORMULAS = (
     formulas.ratio_or_inf,
     formulas.bias_and_variance,
     without_rounding,
+    excess,
 )
 
 

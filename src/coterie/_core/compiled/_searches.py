@@ -19,6 +19,7 @@ from coterie._core.values import (
     Partition,
     Trace,
     Verdict,
+    excess,
 )
 
 
@@ -250,18 +251,12 @@ def cheapest(log: Log, start: int, end: int) -> int:
     """Where in a log the lowest price less allowance stands; of equals, the first."""
     lowest = np.inf
     for i in range(start, end):
-        lowest = min(lowest, net_of(log.price[i], log.allowance[i]))
+        lowest = min(lowest, excess(log.price[i], log.allowance[i]))
     limit = lowest + SAME_PRICE * max(1.0, abs(lowest))
     for i in range(start, end):
-        if net_of(log.price[i], log.allowance[i]) <= limit:
+        if excess(log.price[i], log.allowance[i]) <= limit:
             return i
     return start
-
-
-@kernel
-def net_of(price: float, allowance: float) -> float:
-    """Price less allowance; where the allowance has no end, the price alone."""
-    return price if allowance == np.inf else price - allowance
 
 
 @kernel
@@ -282,7 +277,7 @@ def find_partners(
         out.partner[seed] = log.candidates[winner]
         out.price[seed], out.allowance[seed] = log.price[winner], log.allowance[winner]
         # Dearer than any price is only who has no partner.
-        out.net[seed] = min(net_of(log.price[winner], log.allowance[winner]), 1e300)
+        out.net[seed] = min(excess(log.price[winner], log.allowance[winner]), 1e300)
 
 
 @kernel

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from coterie._core.evidence import PairColumns
-from coterie._core.values import FloatArray, Verdict
+from coterie._core.values import FloatArray, Verdict, excess
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,11 @@ class ForAll:
         allowance = np.stack([verdict.allowance for verdict in verdicts])
         refuses = price > allowance
         asked = refuses | ~refuses.any(axis=0)
-        hardest = np.argmax(np.where(asked, _excess(price, allowance), -np.inf), axis=0)[None]
+        hardest = np.argmax(np.where(asked, excess(price, allowance), -np.inf), axis=0)[None]
         return Verdict(
             np.take_along_axis(price, hardest, axis=0)[0],
             np.take_along_axis(allowance, hardest, axis=0)[0],
         )
-
-
-def _excess(price: FloatArray, allowance: FloatArray) -> FloatArray:
-    return price - np.where(np.isposinf(allowance), 0.0, allowance)
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-import numpy as np
-
 from coterie._core.evidence._columns import CONSTANT
-from coterie._core.values import BoolArray, FloatArray, IntArray
+from coterie._core.values import FloatArray, IntArray, where
 
 # What is left of a scatter after subtracting nearly all of it is rounding.
 ROUNDING = 1e-13
@@ -78,11 +76,6 @@ class Evidence(Protocol[State]):
 
     def pairs(self, group: State, candidates: IntArray) -> Any:
         """The group with each candidate: moments, k = 1, or the columns themselves."""
-
-
-def where(condition: BoolArray, yes: FloatArray | float, no: FloatArray | float) -> FloatArray:
-    """As np.where, with a name of our own: compiled, the formulas take single numbers."""
-    return np.where(condition, yes, no)
 
 
 def without_rounding(scatter: FloatArray, magnitude: FloatArray) -> FloatArray:

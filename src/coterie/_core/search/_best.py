@@ -17,6 +17,7 @@ from coterie._core.values import (
     Partition,
     Trace,
     Verdict,
+    excess,
 )
 
 # Prices this near each other may differ only in how they were computed.
@@ -126,14 +127,9 @@ def _first_to_enter(
 
 def _cheapest(seed: int, candidates: IntArray, verdict: Verdict) -> Decision:
     """The decision on the candidate of the lowest price less allowance, and on no other."""
-    winner = [int(_first_of_lowest(_net(verdict)))]
+    winner = [int(_first_of_lowest(excess(*verdict)))]
     answer = Verdict(verdict.price[winner], verdict.allowance[winner])
     return Decision(seed, candidates[winner], answer, answer.accepts)
-
-
-def _net(verdict: Verdict) -> FloatArray:
-    """Price less allowance; where the allowance has no end, the price alone."""
-    return verdict.price - np.where(np.isposinf(verdict.allowance), 0.0, verdict.allowance)
 
 
 def _first_of_lowest(net: FloatArray) -> IntArray:
@@ -163,7 +159,7 @@ class _Openings:
         verdict = self._question.judge_singles(seeds, others)
         may_ask = self._may_ask(seeds, others)
         # Dearer than any price is only who may not be asked.
-        net = np.where(may_ask, np.minimum(_net(verdict), 1e300), np.inf)
+        net = np.where(may_ask, np.minimum(excess(*verdict), 1e300), np.inf)
         cheapest = _first_of_lowest(net)
         for row, (seed, partner) in enumerate(zip(seeds.tolist(), cheapest, strict=True)):
             answer = Verdict(*(field[row, [partner]] for field in verdict))
