@@ -9,8 +9,8 @@ import numpy as np
 
 from coterie._core.criteria._nonlin import given_up, two_slopes
 from coterie._core.criteria._ratios import ratio
-from coterie._core.evidence import ROUNDING, PairColumns, PairMoments, standardised, where
-from coterie._core.values import BoolArray, FloatArray, Verdict
+from coterie._core.evidence import ROUNDING, PairColumns, PairMoments, standardised
+from coterie._core.values import BoolArray, FloatArray, Verdict, where
 from coterie.families import Family
 
 # A model is found once its deviance is what the last step foresaw, but for this share of the null

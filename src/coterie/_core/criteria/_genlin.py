@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from coterie._core.criteria._ratios import correlation, ratio
-from coterie._core.evidence import COLLINEAR, PairMoments, where
-from coterie._core.values import FloatArray, Verdict
+from coterie._core.evidence import COLLINEAR, PairMoments
+from coterie._core.values import FloatArray, Verdict, where
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 
 from coterie._core.criteria._nonlin import in_sample_scores
 from coterie._core.criteria._ratios import correlation, ratio
-from coterie._core.evidence import COLLINEAR, ROUNDING, PairMoments, where
-from coterie._core.values import FloatArray, Verdict
+from coterie._core.evidence import COLLINEAR, ROUNDING, PairMoments
+from coterie._core.values import FloatArray, Verdict, where
 
 
 @dataclass(frozen=True)

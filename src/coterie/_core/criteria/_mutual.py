@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import chdtrc, chdtri, rel_entr
 
 from coterie._core.criteria._ratios import ratio
-from coterie._core.evidence import COLLINEAR, ROUNDING, PairColumns, where
-from coterie._core.values import FloatArray, IntArray, Verdict
+from coterie._core.evidence import COLLINEAR, ROUNDING, PairColumns
+from coterie._core.values import FloatArray, IntArray, Verdict, where
 
 # Values of columns with spread 1 that are as near as this differ by rounding.
 SAME_VALUE = 1e-9

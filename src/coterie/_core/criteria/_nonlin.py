@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie._core.criteria._ratios import ratio
-from coterie._core.evidence import COLLINEAR, ROUNDING, PairMoments, where
-from coterie._core.values import FloatArray, Verdict
+from coterie._core.evidence import COLLINEAR, ROUNDING, PairMoments
+from coterie._core.values import FloatArray, Verdict, where
 
 
 @dataclass(frozen=True)

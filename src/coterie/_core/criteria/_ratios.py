@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coterie._core.evidence import where
-from coterie._core.values import FloatArray
+from coterie._core.values import FloatArray, where
 
 
 def ratio(numerator: FloatArray | float, denominator: FloatArray) -> FloatArray:

@@ -48,7 +48,6 @@ from coterie._core.evidence._pairs import (
     ROUNDING,
     Evidence,
     PairMoments,
-    where,
     without_rounding,
 )
 from coterie._core.evidence._residuals import residual_ss, residual_ss_from_scatter
@@ -130,6 +129,5 @@ __all__ = [
     "sum_of_squares",
     "together",
     "unrounded",
-    "where",
     "without_rounding",
 ]
