@@ -70,9 +70,9 @@ class MutualCFA(Reducer):
         of rows, and at least 3.
     inputs : None, callable or transformer, default=None
         What is grouped, as in :class:`NonLinCFA`.
-    aggregation : str or callable, default="mean"
+    aggregation : str, callable or aggregation, default="mean"
         What replaces a group, as in :class:`NonLinCFA`.
-    search : {"forward", "restart", "best"}, default="restart"
+    search : {"forward", "restart", "best"} or search, default="restart"
         The order of questions, as in :class:`NonLinCFA`.
     connectivity : sparse array of shape (n_inputs, n_inputs) or None, default=None
         Graph of neighbours: a candidate must touch a member of the group.
@@ -89,7 +89,7 @@ class MutualCFA(Reducer):
     separate : list of lists of columns or None, default=None
         Inputs of different lists never share a group.
     missing : {"error", "pairwise"}, default="error"
-        What gaps (NaN) in X mean, as in :class:`NonLinCFA`.
+        What missing values (NaN) in X mean, as in :class:`NonLinCFA`.
     target_weights : array-like of shape (n_targets,) or None, default=None
         How much the price of each target counts, as in :class:`NonLinCFA`.
 
@@ -111,6 +111,8 @@ class MutualCFA(Reducer):
         The classes, where y is text; one array per column where it has several.
     trace_ : record array
         Every decision, in order: group, candidate, price, allowance, accepted.
+    fit_ : Fit
+        All of this in one frozen value, with the aggregates that ``transform`` computes.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)

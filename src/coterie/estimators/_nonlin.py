@@ -60,15 +60,16 @@ class NonLinCFA(Reducer):
     inputs : None, callable or transformer, default=None
         What is grouped: the features; a function of them, such as ``np.square``; or the
         output of a scikit-learn transformer, which is cloned and fitted.
-    aggregation : str or callable, default="mean"
+    aggregation : str, callable or aggregation, default="mean"
         What replaces a group: "mean", "sum", "sum_of_squares", "norm", "max", "min",
         "median", "principal" (first principal component), or a function from an array of
-        shape (n, m) to n values that does not depend on the order of the m columns.
-    search : {"forward", "restart", "best"}, default="restart"
+        shape (n, m) to n values that does not depend on the order of the m columns; or an object
+        of your own, see :mod:`coterie.extending`.
+    search : {"forward", "restart", "best"} or search, default="restart"
         The order of questions. "forward": one pass over the candidates for each group
         (Algorithm 1 of the paper). "restart": the pass starts again after each merge (what
         made the paper's tables). "best": the cheapest candidate first; the only one that does
-        not depend on the order of the columns.
+        not depend on the order of the columns. Or one of your own, see :mod:`coterie.extending`.
     connectivity : sparse array of shape (n_inputs, n_inputs) or None, default=None
         Graph of neighbours: a candidate must touch a member of the group. See
         :func:`coterie.coordinates_to_graph`.
@@ -126,6 +127,8 @@ class NonLinCFA(Reducer):
     trace_ : record array
         Every decision, in order: group, candidate, price, allowance, accepted. With
         ``search="best"``, every merge, and the refusals that ended each group.
+    fit_ : Fit
+        All of this in one frozen value, with the aggregates that ``transform`` computes.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
