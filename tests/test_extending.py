@@ -137,6 +137,19 @@ def test_a_search_may_ask_for_an_order_of_its_own():
     assert len(np.unique(seen[-1])) == 12
 
 
+@pytest.mark.parametrize(
+    ("found", "error", "words"),
+    [
+        (3, TypeError, "must give a partition and a trace, as .*outcome does, got 3"),
+        (outcome([[0, 1]], []), ValueError, "must put each of the 12 features into one group"),
+        (outcome([[0, 1], range(12)], []), ValueError, "each of the 12 features into one group"),
+    ],
+)
+def test_a_search_that_gives_something_else_is_refused(found, error, words):
+    with pytest.raises(error, match=words):
+        NonLinCFA(0.5, search=lambda question, limits: found).fit(X, Y)
+
+
 class Energy:
     """A sum of one contribution per column."""
 

@@ -199,13 +199,30 @@ class Groupable:
         with few_threads(self.evidence.is_light):
             outcome = compiled_search(
                 self.search.run, self.evidence, criterion, self.limits
-            ) or self.search.run(MergeQuestion(self.evidence, criterion), self.limits)
+            ) or self._searched(MergeQuestion(self.evidence, criterion))
         if self.signs is not None:
             outcome = self._signed(*outcome)
         if self.order is not None:
             outcome = reordered(*outcome, self.order)
         partition, trace = outcome if self.must_link is None else self.must_link.expanded(*outcome)
         return partition.oriented(), trace
+
+    def _searched(self, question: MergeQuestion) -> tuple[Partition, Trace]:
+        """What the search finds; one of the user's own may give something else."""
+        found = self.search.run(question, self.limits)
+        name = self.search.name
+        if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], Partition)):
+            raise TypeError(
+                f"search '{name}' must give a partition and a trace, as "
+                f"coterie.extending.outcome does, got {found!r}."
+            )
+        members = np.sort(np.concatenate([np.empty(0, dtype=np.intp), *found[0].groups]))
+        if not np.array_equal(members, np.arange(question.n_features)):
+            raise ValueError(
+                f"search '{name}' must put each of the {question.n_features} features into one "
+                "group."
+            )
+        return found
 
     def _signed(self, partition: Partition, trace: Trace) -> tuple[Partition, Trace]:
         """The partition with the signs that its members joined with."""
