@@ -192,6 +192,37 @@ def test_an_aggregation_needs_no_more_than_a_name_and_values():
         NonLinCFA(aggregation=Range()).fit(sparse.csr_array(X), Y)
 
 
+class Silent:
+    """Says nothing about groups of one."""
+
+    name = "silent"
+
+    def contribution(self, columns):
+        return columns
+
+    def values(self, columns):
+        return columns.sum(axis=1)
+
+
+def test_an_aggregation_need_not_say_what_it_makes_of_one_column():
+    names = NonLinCFA(0.0, aggregation=Silent(), keep=[0]).fit(X, Y).get_feature_names_out()
+    assert names[0] == "silent(x0)"
+
+
+def test_a_class_is_no_aggregation():
+    with pytest.raises(TypeError, match=r"got the class Range: write Range\(\)"):
+        NonLinCFA(aggregation=Range).fit(X, Y)
+
+
+def test_a_search_is_named_in_a_file(tmp_path):
+    search = Search("first_takes", all_pairs_in_a_row)
+    reducer = NonLinCFA(0.5, search=search).fit(X, Y)
+    reducer.save(tmp_path / "model.json", functions={"mine": search})
+    loaded = coterie.load(tmp_path / "model.json", functions={"mine": search})
+    assert loaded.search is search
+    assert loaded.fit(X, Y).labels_.tolist() == reducer.labels_.tolist()
+
+
 @pytest.mark.parametrize("thing", [Energy(), Range()])
 def test_an_aggregation_is_named_in_a_file(thing, tmp_path):
     reducer = NonLinCFA(0.3, aggregation=thing).fit(X, Y)

@@ -408,6 +408,16 @@ def test_clones_and_pickles_agree_and_parameters_stay(problem, reducer):
         np.testing.assert_array_equal(copy.transform(X), original.transform(X))
 
 
+def test_what_is_copied_from_the_reducer_inside_is_pickled_once(problem):
+    tuned = ToleranceCV(n_tolerances=4).fit(*problem)
+    again = pickle.loads(pickle.dumps(tuned))
+    assert again.fit_ is again.estimator_.fit_
+    assert again.fit_.tolerance is None
+    assert again.tolerance_ == tuned.tolerance_
+    assert len(pickle.dumps(tuned)) < 2 * len(pickle.dumps(tuned.estimator_))
+    assert sorted(vars(again)) == sorted(vars(tuned))
+
+
 def test_an_estimator_is_left_as_it_was(problem):
     X, y = problem
     estimator = NonLinCFA("bic")

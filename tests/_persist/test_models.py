@@ -954,3 +954,16 @@ def test_old_models_know_what_they_were():
     assert type(coterie.load(MODELS / "max.json")) is MutualCFA
     assert type(coterie.load(MODELS / "scaled.json")) is LinCFA
     assert coterie.load(MODELS / "mean.json").penalty_ == 2.5
+
+
+def test_what_had_no_effect_in_a_file_of_format_1_is_left_out(problem, tmp_path):
+    X, y = problem
+    path = tmp_path / "model.json"
+    NonLinCFA(0.3, aggregation="max").fit(X, y).save(path)
+    document = json.loads(path.read_text())
+    parameters = document["parameters"]
+    old = {"covariance": "engine", "max_bytes": "memory", "initial_groups": "groups"}
+    document["parameters"] = {old.get(name, name): one for name, one in parameters.items()}
+    document["parameters"]["engine"] = "columns"
+    path.write_text(json.dumps(document | {"version": 1}))
+    assert coterie.load(path).fit(X, y).covariance == "auto"

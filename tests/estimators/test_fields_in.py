@@ -161,6 +161,9 @@ def test_tuning_and_stability_take_fields(rng, kind):
     tuned = ToleranceCV(tolerances=[0.02, 0.5], cv=3).fit(X, index)
     assert tuned.as_field().sizes == {"lat": 3, "lon": 6}
     plain = ToleranceCV(tolerances=[0.02, 0.5], cv=3).fit(table_of(field), index.values)
+    frame = tuned.set_output(transform="polars").transform(X)
+    assert frame.shape == (len(index), tuned.n_groups_)
+    tuned.set_output(transform="default")
     np.testing.assert_allclose(tuned.path_.cv_scores, plain.path_.cv_scores)
     result = stability(X, index, estimator=NonLinCFA(0.02), n_resamples=3, random_state=0)
     assert result.resampled.shape == (3, 17)

@@ -220,6 +220,9 @@ def check_bound(bound: object, curvature: object, tolerance: object) -> None:
 
 def checked_aggregation(aggregation: object) -> Aggregation:
     """The aggregation that a word names, that a function is, or an object of one's own."""
+    if isinstance(aggregation, type):
+        name = aggregation.__name__
+        raise TypeError(f"aggregation must be an instance, got the class {name}: write {name}().")
     if is_aggregation(aggregation):
         return _own_aggregation(aggregation)
     if callable(aggregation):
@@ -236,8 +239,9 @@ def is_aggregation(value: Any) -> bool:
 
 
 def is_extension(value: Any) -> bool:
-    """Whether a value is an aggregation or a criterion of one's own."""
-    return is_aggregation(value) or callable(getattr(value, "verdict", None))
+    """Whether a value is an aggregation, a criterion or a search of one's own."""
+    is_criterion = callable(getattr(value, "verdict", None))
+    return is_criterion or is_aggregation(value) or isinstance(value, Search)
 
 
 def _own_aggregation(aggregation: Any) -> Aggregation:

@@ -51,7 +51,7 @@ def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = Non
 
     Returns
     -------
-    NonLinCFA, GenLinCFA, LinCFA, MutualCFA or ToleranceCV
+    NonLinCFA, GenLinCFA, LinCFA, MutualCFA, CustomCFA or ToleranceCV
 
     Raises
     ------

@@ -9,12 +9,12 @@ from coterie.estimators._mutual import MutualCFA
 from coterie.estimators._nonlin import NonLinCFA
 from coterie.estimators._reducer import (
     Reducer,
-    SearchName,
     input_names_of,
     pricing_of,
     problem_of,
     store,
 )
+from coterie.estimators._remote import transformed
 
 __all__ = [
     "CustomCFA",
@@ -23,7 +23,6 @@ __all__ = [
     "MutualCFA",
     "NonLinCFA",
     "Reducer",
-    "SearchName",
     "groups_shown",
     "input_names_of",
     "inputs_of",
@@ -31,4 +30,5 @@ __all__ = [
     "pricing_of",
     "problem_of",
     "store",
+    "transformed",
 ]

@@ -97,7 +97,7 @@ class CustomCFA(Reducer):
     trace_ : record array
         Every decision, in order: group, candidate, price, allowance, accepted.
     fit_ : Fit
-        All of this in one value.
+        All of this in one frozen value, with the aggregates that ``transform`` computes.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)

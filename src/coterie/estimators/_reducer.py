@@ -39,7 +39,6 @@ from coterie._data.training import (
     column_data,
     feature_names,
     fold_of_each,
-    is_out_of_memory,
     lazy_data,
     moment_data,
     names_in_moments,
@@ -54,9 +53,7 @@ from coterie._persist.files import text_of, write_whole
 from coterie.estimators._html import groups_shown
 from coterie.estimators._remote import (
     carried_back,
-    output_is_set,
-    transformed_remotely,
-    transformed_rows,
+    transformed,
 )
 from coterie.estimators._warnings import warn, warn_of_classes, warn_of_fit
 
@@ -213,14 +210,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
             one of the same kind, to be computed when somebody asks for it.
         """
         check_is_fitted(self)
-        if is_out_of_memory(X):
-            return transformed_remotely(self, X)
-        if is_foreign(X):
-            return given_back(transformed_rows(self, taken_to_apply(self, X)), X)
-        values = transformed_rows(self, X)
-        if not is_field(X) or output_is_set(self):
-            return values
-        return self.fit_.features.layout.samples(values, X, self.get_feature_names_out())
+        return transformed(self, X)
 
     @available_if(_can_go_back)
     def inverse_transform(self, X: Any) -> FloatArray:

@@ -7,10 +7,17 @@ from typing import Any
 
 from sklearn import get_config
 
+from coterie._core.devices import given_back, is_foreign
 from coterie._core.fit import same_kind
 from coterie._data.engines import Carried
 from coterie._data.fields import is_field
-from coterie._data.training import engine_for, inputs_of, table_as_in_fit
+from coterie._data.training import (
+    engine_for,
+    inputs_of,
+    is_out_of_memory,
+    table_as_in_fit,
+    taken_to_apply,
+)
 
 # What rows need of a fitted reducer, beside its parameters and its fit.
 ATTRIBUTES = (
@@ -60,6 +67,19 @@ def _alike(reducer: Any, attributes: dict[str, Any]) -> Any:
 def transformed_rows(reducer: Any, X: Any) -> Any:
     """The aggregates of rows in memory, or on a device."""
     return same_kind(reducer.fit_.transform(inputs_of(reducer, X)), X)
+
+
+def transformed(reducer: Any, X: Any) -> Any:
+    """The aggregates of X: in memory, on a device, or where an engine keeps the rows."""
+    if is_out_of_memory(X):
+        return transformed_remotely(reducer, X)
+    if is_foreign(X):
+        return given_back(transformed_rows(reducer, taken_to_apply(reducer, X)), X)
+    values = transformed_rows(reducer, X)
+    if not is_field(X) or output_is_set(reducer):
+        return values
+    names = reducer.get_feature_names_out()
+    return reducer.fit_.features.layout.samples(values, X, names)
 
 
 def transformed_remotely(reducer: Any, X: Any) -> Any:

@@ -63,7 +63,8 @@ class Problem(NamedTuple):
     @classmethod
     def of(cls, data: TrainingData, spec: FitSpec, pricing: Pricing) -> Problem:
         """Gather the evidence."""
-        return cls(data, spec, pricing, data.groupable(spec.search, data.must_link))
+        with few_threads(data.is_light):
+            return cls(data, spec, pricing, data.groupable(spec.search, data.must_link))
 
     def solved(self) -> Fit:
         """The groups that the specification asks for: by number, by a word, or by a tolerance."""

@@ -100,9 +100,11 @@ class Fit:
         """Names of the aggregates, such as ``mean(a, b, c)``; ``a`` for a group of one."""
         signed = zip(input_names, self.signs, strict=True)
         names = [f"-{name}" if sign < 0 else name for name, sign in signed]
+        # An aggregation of the user's own need not say so.
+        keeps_single = getattr(self.aggregation, "keeps_single", False)
         named = [
             names[members[0]]
-            if len(members) == 1 and self.aggregation.keeps_single
+            if len(members) == 1 and keeps_single
             else aggregate_name(self.aggregation.name, members, names)
             for members in self.groups
         ]

@@ -133,7 +133,7 @@ class TrainingData(Protocol):
 class Pricing(Protocol):
     """How a fit prices merges: which criterion, for which targets.
 
-    Each reducer has one; see :mod:`coterie.extending` for one's own.
+    Each reducer has one. :class:`coterie.CustomCFA` makes one of the user's criterion.
     """
 
     @property

@@ -176,7 +176,7 @@ def tolerance_path(
     ----------
     X : array-like, sparse array or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
-    estimator : NonLinCFA, GenLinCFA or None, default=None
+    estimator : NonLinCFA, GenLinCFA, MutualCFA or None, default=None
         The reducer, with all its parameters but the tolerance. None: ``NonLinCFA()``. Its own
         `cv`, by which prices are scored, stays: the default "auto" means 5 folds here.
     tolerances : array-like of shape (T,) or None, default=None
@@ -208,7 +208,7 @@ def tolerance_path(
 
     See Also
     --------
-    NonLinCFACV, GenLinCFACV : Reducers that choose their tolerance on this path.
+    ToleranceCV : A reducer that chooses its tolerance on this path.
 
     Notes
     -----

@@ -30,6 +30,23 @@ from coterie.estimators import (
     groups_shown,
     pricing_of,
     store,
+    transformed,
+)
+
+# What is copied from the reducer inside, or follows from the path.
+COPIED = (
+    "fit_",
+    "labels_",
+    "groups_",
+    "n_groups_",
+    "signs_",
+    "trace_",
+    "classes_",
+    "penalty_",
+    "tolerance_",
+    "n_features_in_",
+    "feature_names_in_",
+    "cv_results_",
 )
 
 
@@ -89,7 +106,7 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         ``split0_test_score`` and so on, as in ``GridSearchCV``.
     path_ : TolerancePath
         The curve on which the tolerance was chosen.
-    labels_, groups_, n_groups_, signs_, trace_, fit_, n_features_in_, feature_names_in_
+    labels_, groups_, n_groups_, signs_, classes_, trace_, fit_, n_features_in_, feature_names_in_
         As in :class:`NonLinCFA`.
 
     See Also
@@ -181,7 +198,7 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         ndarray of shape (n_samples, n_groups), or a frame as set by ``set_output``
         """
         check_is_fitted(self)
-        return self.estimator_.transform(X)
+        return transformed(self, X)
 
     @available_if(_has("inverse_transform"))
     def inverse_transform(self, X: Any) -> FloatArray:
@@ -259,13 +276,18 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         # Plain arrays, so that skops has nothing of ours to trust but the reducers themselves.
-        state = plain_state(super().__getstate__())
-        return state | {"path_": vars(self.path_)} if "path_" in state else state
+        state = super().__getstate__()
+        if "estimator_" not in state:
+            return plain_state(state)
+        kept = {name: value for name, value in state.items() if name not in COPIED}
+        return kept | {"path_": vars(self.path_)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        if "path_" in state:
-            state = state | {"path_": TolerancePath(**state["path_"])}
-        super().__setstate__(state_again(state))
+        if "estimator_" not in state:
+            super().__setstate__(state_again(state))
+            return
+        super().__setstate__(state)
+        self._store(TolerancePath(**state["path_"]))
 
     def __sklearn_is_fitted__(self) -> bool:
         return "labels_" in vars(self)

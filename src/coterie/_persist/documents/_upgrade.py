@@ -8,6 +8,8 @@ from typing import Any
 RENAMED = {"groups": "initial_groups", "engine": "covariance", "memory": "max_bytes"}
 # Reducers of format 1 that chose their own tolerance, and what they wrapped.
 WRAPPED = {"NonLinCFACV": "NonLinCFA", "GenLinCFACV": "GenLinCFA"}
+# Aggregations whose covariances a fit computes.
+ADDITIVE = ("mean", "sum", "sum_of_squares")
 OF_WRAPPER = ("tolerances", "n_tolerances", "cv", "scoring", "n_jobs", "one_standard_error")
 
 
@@ -30,4 +32,9 @@ def upgraded(document: Any) -> Any:
 
 
 def _renamed(parameters: dict[str, Any]) -> dict[str, Any]:
-    return {RENAMED.get(name, name): value for name, value in parameters.items()}
+    """Parameters by their names of today; what had no effect is left at its default."""
+    known = {RENAMED.get(name, name): value for name, value in parameters.items()}
+    adds_up = known.get("aggregation", "mean") in ADDITIVE
+    if "covariance" in known and not (adds_up and known.get("bound") != "fitted"):
+        known["covariance"] = "auto"
+    return known
