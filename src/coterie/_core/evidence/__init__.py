@@ -1,4 +1,4 @@
-"""What the data say: counts, means and scatters, and pair views of them."""
+"""Evidence from the data: counts, means and scatters, and the moments of candidate pairs."""
 
 from coterie._core.evidence._accumulated import Accumulated, some_rows, sum_of_squares
 from coterie._core.evidence._build import (

@@ -1,4 +1,4 @@
-"""Sums over rows that come in batches: the evidence that adds, in place."""
+"""Sums over rows that come in batches, added in place."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from coterie._core.evidence._columns import means
 from coterie._core.evidence._products import add_products, in_one_piece, products_of
 from coterie._core.values import FloatArray, IntArray
 
-# Where the square of a mean exceeds a variance this many times, sums start from a nearer origin:
-# up to here it costs two digits of sixteen.
+# The origin is moved to the means where the square of a mean exceeds the variance by this factor.
+# Up to this factor, the loss of precision is two digits of sixteen.
 FAR_FROM_ORIGIN = 100.0
-# Columns whose mean is no farther from 0 than this can be multiplied as they are.
+# Columns are multiplied without centring if mean^2 / variance is at most this.
 NEAR_ORIGIN = 10.0
-# An origin this near to the mean is as near as floats get.
+# Relative distance between origin and mean that float64 cannot reduce further.
 AS_NEAR_AS_FLOATS = 4 * float(np.finfo(np.float64).eps)
-# Rows that are looked at to see where columns lie.
+# Number of rows sampled to decide whether columns are far from 0.
 N_SAMPLED_FOR_ORIGIN = 128
-# Bytes of rows that are moved to the origin at a time.
+# Bytes of rows that are centred at a time.
 AT_A_TIME = 2**27
-# Numbers that BLAS counts without fail.
+# Largest array length passed to BLAS, whose integers may have 32 bits.
 MOST = 2**30
 # Rows of a matrix that are mirrored at a time.
 ROWS_PER_STRIP = 512
@@ -34,17 +34,17 @@ ROWS_PER_STRIP = 512
 class Accumulated:
     """Count, sums and sums of products of features and targets, about an origin near their means.
 
-    Sums of a + sums of b are the sums of a and b together, in place: one more batch costs
-    one product and no further matrix.
+    Sums are additive: a new batch is added in place. It costs one matrix product and no further
+    matrix.
 
     Parameters
     ----------
     count : float
         Number of rows, or the sum of their weights.
     origin, sums : ndarray of shape (n_features + n_targets,)
-        What is taken from each column, and the sums of what is left.
+        The value subtracted from each column, and the sums of the differences.
     features : ndarray of shape (n_features, n_features)
-        Sums of products, on and below the diagonal; what is above means nothing.
+        Sums of products, on and below the diagonal; entries above it are not used.
     cross : ndarray of shape (n_features, n_targets)
     targets : ndarray of shape (n_targets, n_targets)
     """
@@ -57,12 +57,12 @@ class Accumulated:
     targets: FloatArray
 
     def __post_init__(self) -> None:
-        # BLAS adds in place only where rows lie in memory one after the other.
+        # BLAS adds in place only to contiguous arrays.
         self.features = np.ascontiguousarray(self.features)
 
     @classmethod
     def nothing(cls, n_features: int, n_targets: int) -> Accumulated:
-        """The sums over no rows."""
+        """Sums over zero rows."""
         origin, sums = np.zeros((2, n_features + n_targets))
         features = np.zeros((n_features, n_features))
         cross, targets = np.zeros((n_features, n_targets)), np.zeros((n_targets, n_targets))
@@ -80,7 +80,7 @@ class Accumulated:
 
     @property
     def from_origin(self) -> FloatArray:
-        """How far the means lie from the origin."""
+        """Mean of each column minus the origin."""
         return self.sums / self.count if self.count else self.sums
 
     @property
@@ -91,13 +91,13 @@ class Accumulated:
 
     @property
     def nbytes(self) -> int:
-        """Memory that the sums take."""
+        """Memory that the sums take, in bytes."""
         return sum(each.nbytes for each in (self.features, self.cross, self.targets, self.sums))
 
     def add(
         self, features: FloatArray, targets: FloatArray, weights: FloatArray | None = None
     ) -> None:
-        """Count some rows more: float64, finite, as many of each, of positive weights."""
+        """Add rows of features and targets: finite float64 values, and positive weights if any."""
         if self.count == 0:
             self._settle(features, targets, weights)
         step = max(1, AT_A_TIME // (8 * max(1, features.shape[1])))
@@ -109,7 +109,7 @@ class Accumulated:
     def _settle(
         self, features: FloatArray, targets: FloatArray, weights: FloatArray | None
     ) -> None:
-        """Take the means of the first batch for the origin; 0 where that is as good."""
+        """Set the origin to the means of the first batch; 0 for features that are near 0."""
         d = self.n_features
         self.origin[d:] = means(targets, weights)
         some = features[:: max(1, len(features) // N_SAMPLED_FOR_ORIGIN)]
@@ -118,7 +118,7 @@ class Accumulated:
 
     def _add(self, features: FloatArray, targets: FloatArray, weights: FloatArray | None) -> None:
         d = self.n_features
-        # Columns near 0 are multiplied where they lie.
+        # Columns near 0 are multiplied without a copy.
         is_moved = bool(self.origin[:d].any())
         features = features - self.origin[:d] if is_moved else in_one_piece(features)
         targets = targets - self.origin[d:]
@@ -129,7 +129,7 @@ class Accumulated:
         if weights is not None:
             roots = np.sqrt(weights)[:, None]
             features = np.multiply(roots, features, out=features if is_moved else None)
-        # Nothing large is allocated from here on: rows are counted wholly or not at all.
+        # No large array is allocated from here on, so rows are added completely or not at all.
         self.count += float(counts.sum())
         self.sums[:d] += seen[:, 0]
         self.sums[d:] += counted[:, 1:].sum(axis=0)
@@ -138,31 +138,31 @@ class Accumulated:
         add_products(self.features, features)
 
     def _come_near(self) -> None:
-        """Move the origin to the means once it is far from one of them."""
+        """Move the origin to the means if it is far from one of them."""
         gap = self.from_origin
         is_far = self.count * np.square(gap) > FAR_FROM_ORIGIN * self.own
         if (is_far & (np.abs(gap) > AS_NEAR_AS_FLOATS * np.abs(self.origin))).any():
             self.centre()
 
     def centre(self) -> None:
-        """Move the origin to the means: products become scatters."""
+        """Move the origin to the means, so that sums of products become scatters."""
         gap = self.from_origin
         self._add_outer(gap, -self.count)
         self.origin += gap
         self.sums[:] = 0.0
 
     def _add_outer(self, vector: FloatArray, times: float) -> None:
-        """Add the products of a vector with itself, times a number."""
+        """Add the outer product of a vector with itself, multiplied by ``times``."""
         d = self.n_features
         _add_outer(self.features, vector[:d], times)
         self.cross += times * np.outer(vector[:d], vector[d:])
         self.targets += times * np.outer(vector[d:], vector[d:])
 
     def join(self, other: Accumulated) -> None:
-        """Count the rows that others have counted."""
+        """Add the sums of another set of rows."""
         if other.count == 0:
             return
-        # About the means of each: those of one may be far from the other's origin.
+        # Both are taken about their own means, which may be far from the origin of the other.
         self.centre()
         gap = (other.origin - self.origin) + other.from_origin
         self.features += other.features
@@ -175,13 +175,14 @@ class Accumulated:
         self.count = count
 
     def copy(self) -> Accumulated:
-        """The same, to be changed by itself."""
+        """A deep copy."""
         return deepcopy(self)
 
     def with_targets(self, combined: FloatArray) -> Accumulated:
-        """The same about sums of the targets, by weights of shape (n_combined, n_targets).
+        """The same sums for linear combinations of the targets.
 
-        The matrix of the features is shared.
+        ``combined`` has the weights, of shape (n_combined, n_targets). The matrix of the features
+        is shared, not copied.
         """
         d = self.n_features
         return Accumulated(
@@ -195,7 +196,7 @@ class Accumulated:
 
 
 def sum_of_squares(rows: FloatArray) -> float:
-    """The sum of all squares; finite only if all numbers are, and their squares."""
+    """Sum of all squares; finite only if all values and their squares are finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         each = (blas.ddot(part, part) for part in _flat_parts(rows))
         return float(sum(each))
@@ -208,7 +209,7 @@ def _flat_parts(rows: FloatArray) -> Iterator[FloatArray]:
 
 
 def some_rows(rows: FloatArray, at: IntArray | slice) -> FloatArray:
-    """Some of the rows; columns stay together where they were, which spares to turn them."""
+    """Some of the rows, in the same memory order (C or Fortran) as the input."""
     if isinstance(at, slice) or not rows.flags.f_contiguous:
         return rows[at]
     return rows.T.take(at, axis=1).T
@@ -220,7 +221,7 @@ def _add_outer(products: FloatArray, vector: FloatArray, times: float) -> None:
 
 
 def mirrored(lower: FloatArray, out: FloatArray) -> FloatArray:
-    """The symmetric matrix of which this is the lower triangle, put into ``out``."""
+    """The symmetric matrix with this lower triangle, written to ``out``."""
     out[:] = lower
     for start in range(0, len(lower), ROWS_PER_STRIP):
         end = min(start + ROWS_PER_STRIP, len(lower))

@@ -1,4 +1,4 @@
-"""Builds the evidence about groups of columns: which kind, and how it is computed."""
+"""Build the evidence about groups of columns: choose its kind and how it is computed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from coterie._core.evidence._sums import SumEvidence
 from coterie._core.evidence._targets import ManyTargets
 from coterie._core.values import FloatArray, is_sparse
 
-# Beyond so many columns, a matrix of all pairs takes longer than most searches ask for.
+# With more columns than this, the matrix of all pairs costs more than most searches need.
 MAX_COLUMNS_OF_GRAM = 8192
 
 
 def half_of_memory() -> int:
-    """Half the memory of this machine in bytes, or 4 GiB where it cannot be told."""
+    """Half the memory of this machine in bytes, or 4 GiB where it is unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (AttributeError, OSError, ValueError):
@@ -38,16 +38,18 @@ def half_of_memory() -> int:
 
 @dataclass(frozen=True)
 class ComputeOptions:
-    """How evidence may be computed.
+    """Options for how the evidence is computed.
 
     Parameters
     ----------
     covariance : {"auto", "gram", "columns"}
-        One matrix of all scatters, or scatters from the columns when they are asked for.
+        "gram" computes one matrix of all scatters; "columns" computes scatters from the columns
+        on demand.
     max_bytes : float or None
-        Bytes that the evidence may take beside the data. None: half the memory of the machine.
+        Bytes that the evidence may take in addition to the data. None: half the memory of the
+        machine.
     asks_all_pairs : bool, default=False
-        Whether the search asks about every pair of features anyway.
+        Whether the search needs every pair of features anyway.
     """
 
     covariance: str = "auto"
@@ -55,11 +57,11 @@ class ComputeOptions:
     asks_all_pairs: bool = False
 
     def for_all_pairs(self) -> ComputeOptions:
-        """The same options, for a search that asks about every pair of features."""
+        """The same options, for a search that needs every pair of features."""
         return replace(self, asks_all_pairs=True)
 
     def allow_gram(self, n_samples: int, n_columns: int, rows: RowSets) -> bool:
-        """Whether to form the matrix: where it fits and is likely to be worth it."""
+        """Whether to compute the matrix of all scatters: if it fits and is likely to be faster."""
         # The table, and a matrix for each batch of rows.
         needed = 8 * n_columns * (n_samples + len(rows.batches) * n_columns)
         max_bytes = half_of_memory() if self.max_bytes is None else self.max_bytes
@@ -76,18 +78,18 @@ class ComputeOptions:
 
 @dataclass(frozen=True)
 class EvidenceSpec:
-    """What the questions will be about.
+    """Requirements on the evidence, given by the criterion and the data.
 
     Parameters
     ----------
     by_row : bool, default=False
-        Whether they need the columns themselves, and not only their moments.
+        Whether the criterion needs the columns themselves, and not only their moments.
     signs : bool, default=False
-        Whether features may join a sum with a minus.
+        Whether features may be multiplied by -1 in a sum.
     missing : bool, default=False
         Whether columns have missing values (NaN).
     offset : ndarray of shape (n_samples,) or None
-        A part of the linear predictor that is known.
+        Known part of the linear predictor.
     """
 
     by_row: bool = False
@@ -111,7 +113,8 @@ def build_evidence(
 
     Parameters
     ----------
-    columns : ndarray of shape (n_samples, n_features), or sparse for sums of them
+    columns : ndarray of shape (n_samples, n_features)
+        May be a sparse array if the aggregation is a sum or a mean.
     targets : ndarray of shape (n_samples, n_targets)
     aggregation : Aggregation
     rows : RowSets
@@ -139,7 +142,7 @@ def evidence_from_sums(
     weights : ndarray of shape (n_columns,)
         The spread of each column.
     signs : bool, default=False
-        Whether features may join a sum with a minus.
+        Whether features may be multiplied by -1 in a sum.
     """
     sources = (source.aimed_at(number) for number in range(source.n_targets))
     views = [SumEvidence(each, weights, signs=signs) for each in sources]
@@ -185,7 +188,7 @@ def _of_sums(
 def _where_they_lie(
     columns: OnDevice, targets: list[Standardised], rows: RowSets, signs: bool
 ) -> list[SumEvidence]:
-    """Evidence about sums of columns on a device, found and kept there."""
+    """Evidence about sums of columns on a device, computed and stored there."""
     n_samples, n_columns = columns.shape[0], columns.shape[1] + len(targets)
     needed = 8 * n_columns * (len(rows.batches) * n_columns + 3 * n_samples)
     check_room(columns, needed, f"Scatters of {columns.shape[1]:,} features")
@@ -193,7 +196,7 @@ def _where_they_lie(
     values, _, spread = standardised_there(columns, weights)
     source = DeviceSource(rows, values, np.hstack([target.values for target in targets]))
     if columns.is_compiled:
-        # Questions are of all shapes, and each would be compiled.
+        # Each array shape would be compiled separately, and a search needs many shapes.
         at_hand = source.on_host()
         return [SumEvidence(at_hand.aimed_at(t), spread, signs=signs) for t in range(len(targets))]
     sources = (source.aimed_at(number) for number in range(len(targets)))
@@ -203,7 +206,7 @@ def _where_they_lie(
 def _looked_up(
     columns: Any, targets: list[Standardised], aggregation: Additive, rows: RowSets
 ) -> tuple[GramSource, FloatArray]:
-    """All scatters in one matrix, and the weights of the columns in a sum."""
+    """Matrix of all scatters, and the weight of each column in a sum."""
     target_values = np.hstack([target.values for target in targets])
     if is_sparse(columns):
         return gram_of_sparse(columns, target_values, rows)
@@ -252,9 +255,10 @@ def _row_by_row(
 
 
 def _within_reach(columns: FloatArray) -> FloatArray:
-    """The columns in a common unit, if in their own their squares would leave the floats.
+    """The columns, divided by a common power of two if their squares overflow or underflow.
 
-    No decision depends on it: our aggregations of scaled columns are scaled aggregates.
+    No decision depends on the factor: the built-in aggregations of scaled columns are scaled
+    aggregates.
     """
     highest, lowest = np.fmax.reduce(columns, axis=0), np.fmin.reduce(columns, axis=0)
     magnitude = np.maximum(highest, -lowest).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Evidence row by row: for questions that moments of all rows cannot answer."""
+"""Evidence row by row, for criteria that need more than moments and for missing values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from coterie._core.values import BoolArray, FloatArray, IntArray
 
 
 class RowGroup(NamedTuple):
-    """The state of an aggregate, its standardised values, and which rows have one."""
+    """The state of an aggregate, its standardised values, and which rows have a value."""
 
     state: Any
     values: FloatArray  # (n_samples, 1)
@@ -30,21 +30,21 @@ class RowGroup(NamedTuple):
 
 
 class RowEvidence:
-    """The columns of a group, of its candidates and of their mergers, in all rows.
+    """The columns of a group, its candidates and their merged aggregates, in all rows.
 
-    A row counts for a question if it has both the group and the candidate, whatever is missing
-    elsewhere.
+    A row is used for a pair if both the group and the candidate have a value in it. Missing values
+    in other columns do not matter.
 
     Parameters
     ----------
     aggregate : RunningAggregate
-        One that tells NaN where no member has a value, if columns have missing values.
+        If columns have missing values, it must return NaN where no member has a value.
     columns : ndarray of shape (n_samples, n_features)
-        NaN where there is no value.
+        NaN for missing values.
     target : ndarray of shape (n_samples,)
     weights : ndarray of shape (n_samples,) or None
     offset : ndarray of shape (n_samples,) or None
-        A part of the linear predictor that is known.
+        Known part of the linear predictor.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class RowEvidence:
         offset: FloatArray | None = None,
     ) -> None:
         n_samples, self.n_features = columns.shape
-        # A question needs about a dozen tables of this size, which had better stay in the cache.
+        # One call allocates about a dozen tables of this size, which should fit in the cache.
         self.max_candidates = max(1, MAX_TEMPORARY // 16 // n_samples)
         self.foresight, self.restarts, self.breadth = 1, RESTARTS, BREADTH
         self.foresees = False
@@ -87,9 +87,10 @@ class RowEvidence:
     def _filled(
         self, columns: FloatArray, widest: FloatArray | float
     ) -> tuple[FloatArray, BoolArray]:
-        """Standardised columns, 0 where they have no value, and where they have one.
+        """Standardised columns, 0 for missing values, and the mask of rows that have a value.
 
-        Of members that cancel each other, as wide as this, what is left is rounding.
+        If members cancel each other, a spread that is tiny relative to ``widest``, the largest
+        spread of a member, is rounding error. Such columns are set to 0.
         """
         values, _, spread = available(columns, self._weights[:, 0])
         if self._cancels:
@@ -106,7 +107,7 @@ class RowEvidence:
         return self._group(state, float(self.spread[feature]))
 
     def joined(self, group: RowGroup, features: IntArray) -> RowGroup:
-        """The group with some features more."""
+        """The group after some features have joined."""
         state = group.state
         for feature in features:
             state = self._aggregate.joined(state, self._columns[:, feature])
@@ -155,7 +156,7 @@ class PairwiseEvidence:
 
 
 def moments_within(columns: PairColumns, rows: RowSets) -> PairMoments:
-    """Moments of columns within each set, over the rows that count for each candidate."""
+    """Moments of columns within each set, over the rows that are used for each candidate."""
     u, v, w, y, weights, _ = columns
     table = {"u": u, "v": v, "w": w, "y": y}
     weights = np.broadcast_to(weights, v.shape)
@@ -199,5 +200,5 @@ def _wide(column: FloatArray, like: FloatArray) -> FloatArray:
 
 
 def _over(total: FloatArray, count: FloatArray) -> FloatArray:
-    """A mean, and 0 where nothing counts."""
+    """Mean, and 0 where the count is 0."""
     return np.divide(total, count, out=np.zeros(total.shape), where=count > 0)

@@ -1,4 +1,4 @@
-"""A sign and an order of columns that depend on what is in them, and not on how they came."""
+"""Canonical sign and order of columns, which depend only on their values."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from scipy import sparse
 from coterie._core.evidence._sources import GramSource
 from coterie._core.values import FloatArray, IntArray, is_sparse
 
-# Rows that are looked at together, to tell the sign of columns.
+# Number of rows read at a time to find the sign of columns.
 ROWS_AT_A_TIME = 16
 
 
 def canonical_signs(columns: Any) -> FloatArray:
-    """1 or -1 for each column, the sign of its first entry that is not 0.
+    """Sign of each column, 1 or -1: the sign of its first nonzero entry.
 
-    Columns times these are the same however they came, so that where features may join with a
-    minus nothing can depend on it.
+    Columns multiplied by these signs are the same whether or not the input columns were multiplied
+    by -1. So, where signs are allowed, results do not depend on the signs of the input.
     """
     if is_sparse(columns):
         return _signs_of_entries(columns)
@@ -36,7 +36,7 @@ def canonical_signs(columns: Any) -> FloatArray:
 
 
 def _first_sign(rows: FloatArray) -> FloatArray:
-    """The sign of the first entry of each column that is not 0; 0 where all are."""
+    """Sign of the first nonzero entry of each column; 0 where all entries are 0."""
     first = np.argmax(rows != 0, axis=0)
     return np.sign(rows[first, np.arange(rows.shape[1])])
 
@@ -49,14 +49,14 @@ def _signs_of_entries(columns: Any) -> FloatArray:
 
 
 def canonical_signs_from_sums(source: GramSource, first: FloatArray) -> FloatArray:
-    """The same where only the first rows and the scatters are known."""
+    """Canonical signs where only the first rows and the scatters are known."""
     with_targets = source.scatters[:, : first.shape[1], first.shape[1] :].sum(axis=0)
     signs = _first_sign(np.vstack([first, with_targets.T]))
     return np.where(signs < 0, -1.0, 1.0)
 
 
 def signed(columns: Any, signs: FloatArray) -> Any:
-    """Columns times 1 or -1 each."""
+    """Columns, each multiplied by its sign, 1 or -1."""
     if (signs > 0).all():
         return columns
     signs = signs.astype(columns.dtype)
@@ -64,21 +64,21 @@ def signed(columns: Any, signs: FloatArray) -> Any:
 
 
 def in_order(columns: Any, order: IntArray) -> Any:
-    """Columns in another order, in the same layout in memory."""
+    """Columns in another order, in C order if dense."""
     return columns[:, order] if is_sparse(columns) else np.take(columns, order, axis=1)
 
 
 def order_by_content(columns: Any) -> tuple[IntArray, IntArray]:
-    """An order of the columns that depends on what is in them and not on where they stand.
+    """Order of the columns that depends only on their values, not on their positions.
 
-    Computing on columns in this order gives the same bits however they were ordered, so
-    that rounding cannot decide between equals.
+    Computations on columns in this order give the same bits for every input order. So rounding
+    errors cannot decide between equal candidates.
 
     Returns
     -------
     order : ndarray of shape (n_features,)
     copies : ndarray of shape (n_features,)
-        In that order, the same number for columns that are copies of each other, from 1.
+        Numbers from 1, in that order; columns that are copies of each other have the same number.
     """
     if is_sparse(columns):
         return _order_by_entries(columns)
@@ -100,7 +100,7 @@ def order_by_content(columns: Any) -> tuple[IntArray, IntArray]:
 
 
 def _order_by_entries(columns: Any) -> tuple[IntArray, IntArray]:
-    """The same for sparse columns, by where their entries are and what these are."""
+    """Order of sparse columns by the positions and the values of their entries."""
     columns = _plain_entries(columns)
     entries = [slice(a, b) for a, b in pairwise(columns.indptr)]
     content = [(columns.indices[e].tobytes(), columns.data[e].tobytes()) for e in entries]
@@ -110,7 +110,7 @@ def _order_by_entries(columns: Any) -> tuple[IntArray, IntArray]:
 
 
 def _plain_entries(columns: Any) -> sparse.csc_array:
-    """A copy of sparse columns whose entries are in order, each once, and not 0."""
+    """Copy of sparse columns with sorted entries, without duplicates and explicit zeros."""
     columns = sparse.csc_array(columns, copy=True)
     columns.sum_duplicates()
     columns.eliminate_zeros()

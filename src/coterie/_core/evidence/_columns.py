@@ -1,4 +1,4 @@
-"""Columns brought to a common centre and spread, whatever their units."""
+"""Standardisation of columns to mean 0 and spread 1."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 
 from coterie._core.values import BoolArray, FloatArray
 
-# A spread this small beside the column's own magnitude is rounding, not variation.
+# A column is constant if its spread, relative to its mean, is at most this: it is rounding error.
 CONSTANT = 10 * float(np.finfo(np.float64).eps)
-# Squares of numbers between these bounds neither overflow nor vanish.
+# Squares of numbers between these bounds neither overflow nor underflow.
 SMALL, LARGE = 1e-100, 1e100
 # Numbers in the largest temporary table of weighted rows.
 ENTRIES_PER_CHUNK = 2**20
 
 
 class Standardised(NamedTuple):
-    """Columns of mean 0 and spread 1, with what was taken out of them.
+    """Columns of mean 0 and spread 1, with their original centre and spread.
 
-    ``values * spread + centre`` are the columns again. A constant column has values 0
+    ``values * spread + centre`` gives the original columns. A constant column has values 0
     and spread 0.
     """
 
@@ -31,15 +31,15 @@ class Standardised(NamedTuple):
 def standardised(
     columns: FloatArray, out: FloatArray | None = None, weights: FloatArray | None = None
 ) -> Standardised:
-    """Each column less its mean, divided by its population standard deviation.
+    """Columns minus their means, divided by their population standard deviations.
 
     Parameters
     ----------
     columns : ndarray of shape (n_samples, n_columns)
     out : ndarray of shape (n_samples, n_columns), optional
-        Where to put the values, in float64.
+        Output array of the values, in float64.
     weights : ndarray of shape (n_samples,), optional
-        How many times each row counts; once if not given.
+        Weight of each row; 1 if not given.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def standardised(
     extreme = _extreme(columns, plain.spread)
     if not extreme.any():
         return plain
-    # Powers of two, which cost no digits.
+    # Division by a power of two is exact.
     unit = np.ones(columns.shape[1])
     largest = np.abs(columns[:, extreme]).max(axis=0).astype(np.float64)
     unit[extreme] = np.ldexp(1.0, np.frexp(largest)[1] - 1)
@@ -60,17 +60,17 @@ def standardised(
 
 
 def means(columns: FloatArray, weights: FloatArray | None = None) -> FloatArray:
-    """Mean of each column over rows that count so many times."""
+    """Weighted mean of each column."""
     if weights is None:
         return columns.mean(axis=0, dtype=np.float64)
     return _weighted_sum(columns, weights) / weights.sum()
 
 
 def _weighted_sum(columns: FloatArray, weights: FloatArray) -> FloatArray:
-    """Sum of each column over rows that count so many times.
+    """Weighted sum of each column.
 
-    Not a product of matrices: there the last digit of a sum depends on where its column stands, so
-    that copies would be copies no more.
+    It is not a matrix product: there the last digit of a sum depends on the position of the
+    column, so copies of a column would get different sums.
     """
     step = max(1, ENTRIES_PER_CHUNK // max(1, columns.shape[1]))
     rows = range(0, len(weights), step)
@@ -85,7 +85,7 @@ def _plainly_standardised(
     with np.errstate(over="ignore", invalid="ignore"):
         centre = means(columns, weights)
         values: FloatArray = np.subtract(columns, centre, dtype=np.float64, out=out)
-        # The first mean of a column far from zero is off by its own rounding.
+        # The first mean of a column far from zero has a rounding error; it is corrected here.
         drift = means(values, weights)
         values -= drift
         spread = _spread(values, weights)
@@ -102,7 +102,7 @@ def _spread(deviations: FloatArray, weights: FloatArray | None) -> FloatArray:
 
 
 def available(columns: FloatArray, weights: FloatArray | None = None) -> Standardised:
-    """Each column standardised over the rows that have a value, and 0 where there is none."""
+    """Columns standardised over the rows that have a value; 0 in place of missing values."""
     has = ~np.isnan(columns)
     if has.all():
         return standardised(columns, weights=weights)
@@ -118,7 +118,7 @@ def available(columns: FloatArray, weights: FloatArray | None = None) -> Standar
 
 
 def _extreme(columns: FloatArray, spread: FloatArray) -> BoolArray:
-    """Which columns are so large or so small that their squares leave the floats."""
+    """Mask of columns so large or so small that their squares overflow or underflow."""
     extreme = ~((spread > SMALL) & (spread < LARGE))
     magnitude = np.abs(columns[:, extreme]).max(axis=0).astype(np.float64)
     extreme[extreme] = (magnitude > 0) & ((magnitude < SMALL) | (magnitude > LARGE))

@@ -1,4 +1,4 @@
-"""How many candidates there are in effect."""
+"""Effective number of candidates, given their correlations."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from coterie._core.evidence._columns import standardised
 from coterie._core.values import FloatArray, IntArray
 
-# Columns whose contrasts are looked at, and rows; more would not change their mean square by
-# much.
+# Number of columns and of rows that are sampled. More would hardly change the mean squared
+# correlation of the contrasts.
 MAX_COLUMNS_LOOKED_AT = 256
 ROWS = 1024
-# Sums of the same weights differ by less than this share of the whole, in whatever order.
+# Sums of the same weights in different orders differ by less than this share of the total.
 SAME_RELEVANCE = 1e-10
-# Of a column that is the mean of all but for this share of its variance, no contrast is left.
+# A column has no contrast if its residual, given the mean, has at most this share of its variance.
 COMMON = 1e-9
 
 
@@ -27,22 +27,23 @@ def effective_number(
     *,
     signs: bool = False,
 ) -> float:
-    """The number of independent candidates that would be as correlated as these on average.
+    """Effective number of candidates: how many independent ones have the same mean correlation.
 
-    Whether a candidate belongs to a group of all others is asked of its contrast: what is left of
-    it beside their mean. So the contrasts are counted, ``D^2 / sum of all r^2`` for D of them: D if
-    they are not correlated, however much the columns have in common; 1 if all columns are the
-    same. In n rows even independent contrasts look correlated, so it stays below n. Of many rows
-    only some are looked at, evenly spread.
+    Whether a candidate belongs to a group of all others depends on its contrast: the residual of
+    the column after the mean of all columns is taken out. The effective number of D contrasts is
+    ``D^2 / sum of all r^2``. It is D if the contrasts are not correlated, however much the columns
+    have in common, and 1 if all columns are the same. In n rows even independent contrasts have
+    nonzero sample correlations, so the number stays below n. If there are many rows, an evenly
+    spaced sample of them is used.
 
     Parameters
     ----------
     columns : ndarray or sparse array of shape (n_samples, n_looked_at)
-        NaN where there is no value, which counts as the mean of the column.
+        NaN for missing values, which are replaced by the mean of the column.
     n_columns : int, optional
-        How many columns there are, of which these are some. Without it, these are all.
+        Total number of columns, if these are a sample. By default, these are all columns.
     weights : ndarray of shape (n_samples,), optional
-        How many times each row counts.
+        Weight of each row.
     signs : bool, default=False
         Whether columns may be multiplied by -1 before their mean is taken.
 
@@ -71,10 +72,10 @@ def effective_number(
 
 
 def looked_at(relevance: FloatArray) -> IntArray:
-    """The columns to look at: evenly spread over their order by relevance for the target.
+    """Sample of columns, evenly spaced in their order by relevance for the target.
 
-    That order depends neither on where columns stand, nor on their signs, nor on that of the rows,
-    and not on rounding either.
+    That order does not depend on the positions or signs of the columns, on the order of the rows,
+    or on rounding errors.
 
     Parameters
     ----------
@@ -89,10 +90,11 @@ def looked_at(relevance: FloatArray) -> IntArray:
 def effective_number_of(
     scatter: FloatArray, n_columns: int, n: float, *, signs: bool = False
 ) -> float:
-    """The effective number of so many columns, from the scatter of some that vary over n rows.
+    """Effective number of ``n_columns`` columns, from the scatter of a sample of them over n rows.
 
-    As it would look in the rows that are looked at, where these are fewer: there, contrasts that
-    have a correlation of r have one of r^2 + (1 - r^2)^2 / n on average.
+    The columns of the sample must not be constant. If n exceeds the number of rows that
+    ``effective_number`` samples, squared correlations are corrected to their expected values in
+    that sample: for a correlation r, about r^2 + (1 - r^2)^2 / n in n rows.
     """
     spread = np.sqrt(np.diagonal(scatter))
     squares = _contrasts(scatter / np.outer(spread, spread), signs)
@@ -104,16 +106,16 @@ def effective_number_of(
 
 
 def _contrasts(correlation: FloatArray, signs: bool) -> FloatArray:
-    """Squared correlations of what is left of columns beside the mean of all of them."""
+    """Squared correlations of the contrasts: residuals of columns given the mean of all."""
     if not len(correlation):
         return correlation
     orientation = np.ones(len(correlation))
     if signs:
-        # As seen from the column that has the most in common with the others.
+        # Signs are relative to the column with the largest sum of squared correlations.
         orientation = np.sign(correlation[np.square(correlation).sum(axis=0).argmax()])
     with_mean = correlation @ orientation / len(orientation)
     of_mean = with_mean @ orientation / len(orientation)
-    # Columns that add up to nothing have no mean to be left beside.
+    # Columns that sum to zero have no mean to take out.
     if of_mean > COMMON:
         correlation = correlation - np.outer(with_mean, with_mean) / of_mean
     own = np.diagonal(correlation)
@@ -123,7 +125,7 @@ def _contrasts(correlation: FloatArray, signs: bool) -> FloatArray:
 
 
 def _effective(squares: FloatArray, n_columns: int) -> float:
-    """The effective number of so many columns, from squared correlations of some contrasts."""
+    """Effective number of ``n_columns`` columns, from squared correlations of some contrasts."""
     m = len(squares)
     if m < 2:
         return 1.0
@@ -132,7 +134,7 @@ def _effective(squares: FloatArray, n_columns: int) -> float:
 
 
 def _dense(columns: Any, weights: FloatArray | None) -> FloatArray:
-    """Columns without missing values, each filled with the mean of its column."""
+    """Dense columns, with each missing value replaced by the mean of its column."""
     columns = columns.toarray() if hasattr(columns, "toarray") else np.asarray(columns)
     missing = np.isnan(columns)
     if not missing.any():
@@ -144,15 +146,15 @@ def _dense(columns: Any, weights: FloatArray | None) -> FloatArray:
 
 
 def places_looked_at(total: float) -> FloatArray:
-    """Where the rows that are looked at lie, if each were there as often as it counts."""
+    """Positions of the sampled rows, if each row were repeated as often as its weight says."""
     total = float(unrounded(total, total))
     return np.arange(0, total, -(-total // ROWS))
 
 
 def unrounded(counts: ArrayLike, total: float) -> FloatArray:
-    """Sums of weights, all below a total, to as many digits as do not depend on who adds them.
+    """Sums of weights, rounded to the digits that do not depend on the order of summation.
 
-    Whole numbers stay what they are, unless there are billions.
+    No sum may exceed ``total``. Integers are not changed, unless they are in the billions.
     """
     finest = 2.0 ** np.floor(np.log2(max(total, 1.0) * SAME_RELEVANCE))
     return np.round(np.asarray(counts, dtype=np.float64) / finest) * finest
@@ -161,17 +163,17 @@ def unrounded(counts: ArrayLike, total: float) -> FloatArray:
 def _some_rows(
     n_samples: int, weights: FloatArray | None
 ) -> tuple[IntArray | slice, FloatArray | None]:
-    """Rows to look at, and how many times each counts."""
+    """Sample of rows, and their weights."""
     if weights is None:
         return slice(None, None, -(-n_samples // ROWS)), None
     total = weights.sum()
     if unrounded(total, total) <= ROWS:
         return slice(None), weights
-    # The rows that would be taken if each were there as often as it counts.
+    # The same sample as if each row were repeated as often as its weight says.
     places = places_looked_at(total)
     return np.searchsorted(unrounded(np.cumsum(weights), total), places, side="right"), None
 
 
 def _spread_out(n: int, at_most: int) -> IntArray:
-    """Evenly spread numbers below n, not more than so many."""
+    """Evenly spaced integers below n, at most ``at_most`` of them."""
     return np.linspace(0, n - 1, min(n, at_most)).round().astype(np.intp)

@@ -1,4 +1,4 @@
-"""Count, means and scatter of a table: the evidence that adds."""
+"""Count, means and scatter of a table; the moments of two tables can be added."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 from coterie._core.evidence._columns import means
 from coterie._core.values import FloatArray
 
-# Where the square of a mean exceeds a variance this many times, subtracting it would cost digits.
+# Columns are centred first where the square of a mean exceeds the variance by this factor, since
+# subtracting it afterwards would lose precision.
 FAR_FROM_ZERO = 1e4
 EPS = float(np.finfo(np.float64).eps)
 # Rows of a scatter that are corrected at a time, so that they stay in the cache.
@@ -20,8 +21,8 @@ STRIP_ROWS = 64
 class BatchMoments:
     """Number of rows, means and scatter of the columns of a table.
 
-    The scatter is the sum over rows of the products of deviations from the mean, so that
-    moments of ``a`` + moments of ``b`` equal the moments of ``a`` and ``b`` together.
+    The scatter is the sum over rows of the products of deviations from the mean. The moments of
+    ``a`` plus the moments of ``b`` are the moments of ``a`` and ``b`` together.
 
     Parameters
     ----------
@@ -52,13 +53,13 @@ class BatchMoments:
         out: FloatArray | None = None,
         weights: FloatArray | None = None,
     ) -> BatchMoments:
-        """Moments of a table of shape (n_rows, n_columns), the scatter put into ``out``.
+        """Moments of a table of shape (n_rows, n_columns); the scatter is written to ``out``.
 
         A row of weight k counts as k rows.
         """
         mean = means(table, weights)
         if weights is not None:
-            # Centred first: the roots of weights would leave a mean that is not 0.
+            # Centre first: rows multiplied by the roots of weights have another mean.
             table = np.sqrt(weights)[:, None] * (table - mean)
             return cls(float(weights.sum()), mean, all_products(table, out))
         n = len(table)
@@ -73,8 +74,8 @@ class BatchMoments:
         return cls(float(n), mean, scatter)
 
     def __add__(self, other: BatchMoments) -> BatchMoments:
-        # Sums of squares about a common origin would cancel; deviations between the two
-        # means do not.
+        # Sums of squares about a common origin would lose precision by cancellation. The
+        # difference of the two means does not.
         count = self.count + other.count
         gap = other.mean - self.mean
         between = np.outer(gap, gap) * (self.count * other.count / count)
@@ -83,19 +84,20 @@ class BatchMoments:
 
 
 def all_products(rows: FloatArray, out: FloatArray | None = None) -> FloatArray:
-    """Sums over rows of the products of all columns, symmetric to the last bit.
+    """Sums over rows of the products of all pairs of columns, exactly symmetric.
 
-    Two sums of the same products may differ, by the order in which a processor adds them.
+    Two sums of the same products may differ in their last bits if the processor adds them in
+    another order.
     """
-    # Of a matrix times itself numpy forms one triangle and mirrors it, if BLAS can read the
-    # matrix where it lies. Otherwise it multiplies two copies, and does not see that they are one.
+    # For ``rows.T @ rows`` NumPy computes one triangle and mirrors it, if BLAS can read the matrix
+    # without a copy. Otherwise it multiplies two copies, and the result may not be symmetric.
     if not _is_for_blas(rows):
         rows = np.array(rows, order="C")
     return np.matmul(rows.T, rows, out=out)
 
 
 def _is_for_blas(rows: FloatArray) -> bool:
-    """Whether rows, or columns, lie in memory without gaps and one after the other."""
+    """Whether BLAS can read the array without a copy: rows or columns are contiguous."""
     (n, d), (by_row, by_column), size = rows.shape, rows.strides, rows.itemsize
     far, length = (by_row, d) if by_column == size else (by_column, n)
     is_dense = size in rows.strides and far >= size * length and far % size == 0
@@ -103,10 +105,10 @@ def _is_for_blas(rows: FloatArray) -> bool:
 
 
 def take_out_means(products: FloatArray, n: float, mean: FloatArray) -> None:
-    """Turn sums of products over n rows into scatters, in place; what is symmetric stays so."""
+    """Convert sums of products over n rows into scatters, in place; symmetry is preserved."""
     for start in range(0, len(mean), STRIP_ROWS):
         strip = slice(start, start + STRIP_ROWS)
-        # The means first: n times one of them would be rounded before the other comes.
+        # Multiply the means first: (n * a) * b and (n * b) * a may be rounded differently.
         between = np.outer(mean[strip], mean)
         between *= n
         products[strip] -= between

@@ -1,4 +1,4 @@
-"""Scatters computed from the columns when they are asked for: width is no wall."""
+"""Scatters computed from the columns on demand, for tables too wide for a matrix of all pairs."""
 
 from __future__ import annotations
 
@@ -14,36 +14,38 @@ from coterie._core.values import FloatArray, IntArray
 
 # Numbers in the largest temporary block of columns.
 ENTRIES_PER_BLOCK = 2**19
-# A centre this many spreads from zero would cost digits, if left in the products.
+# Columns whose centre is more than this many spreads from zero are centred before products, since
+# they would lose precision otherwise.
 FAR_FROM_ZERO = 1e4
 
 
 class ColumnSource:
-    """Scatters from the columns themselves; a sum is a column.
+    """Scatters computed from the columns on demand; a sum is stored as a column.
 
-    Columns are read in blocks and brought to float64 there, whatever they are stored in, so memory
-    stays near twice that of the columns: themselves, and a copy with features contiguous
-    (which columns in Fortran's order do not need).
+    Columns are read in blocks, and each block is converted to float64. So memory stays near twice
+    that of the columns: the columns and a copy in which each feature is contiguous. Columns in
+    Fortran order need no copy.
 
     Parameters
     ----------
     columns : ndarray of shape (n_samples, n_features)
     contribution : callable or None
-        What a block of columns contributes to a sum, where that is not the columns themselves.
+        Maps a block of columns to their contributions to a sum. None if columns are added as they
+        are.
     target : Standardised of shape (n_samples, 1)
     rows : RowSets
 
     Attributes
     ----------
     features : ndarray of shape (n_features, n_rows)
-        As they are, one after the other, the rows of each batch side by side.
+        Features in their own units, one per row of the array; the rows of each batch are adjacent.
     edges : ndarray of shape (n_batches + 1,)
-        Where among these rows each batch begins, and where the last ends.
+        Start of each batch among these rows, and the end of the last.
     target : ndarray of shape (n_rows,)
     is_plain : bool
-        Whether the features are the whole table, but for the target.
+        Whether the table consists of the features and the target only.
     centre, scale : ndarray of shape (n_columns,)
-        What brings the columns of the table to mean 0 and spread 1.
+        ``(column - centre) * scale`` has mean 0 and spread 1.
     """
 
     def __init__(
@@ -59,7 +61,7 @@ class ColumnSource:
         self.max_columns = max(1, ENTRIES_PER_BLOCK // len(columns))
         self.edges, order = rows.side_by_side(len(columns))
         self._batches = [slice(a, b) for a, b in pairwise(self.edges)]
-        # One feature after the other in memory, since they are picked one by one.
+        # Each feature is contiguous in memory, since features are read one by one.
         by_feature = columns.T if order is None else np.take(columns.T, order, axis=1)
         self.features = np.ascontiguousarray(by_feature)
         self.weights = rows.weights
@@ -78,7 +80,7 @@ class ColumnSource:
         self._read_once()
 
     def _read_once(self) -> None:
-        """Learn centre and spread of all columns, and their moments within each batch."""
+        """Compute centre and spread of all columns, and their moments within each batch."""
         for place in self._blocks():
             block = standardised(self._raw(place).T, weights=self.weights)
             values, self.centre[place], self.spread[place] = block
@@ -123,7 +125,7 @@ class ColumnSource:
         return None if self.weights is None else self.weights[batch]
 
     def _deviations(self, vectors: FloatArray, batch: slice) -> FloatArray:
-        """How far vectors are from their mean within a batch, times how often rows count."""
+        """Weighted deviations of vectors from their means within a batch."""
         deviations, weights = self._from_mean(vectors, batch), self._weights_of(batch)
         return deviations if weights is None else weights * deviations
 
@@ -132,7 +134,7 @@ class ColumnSource:
         return part - means(part.T, self._weights_of(batch))[:, None]
 
     def _raw(self, place: slice | IntArray) -> FloatArray:
-        """Columns of one layer of the table as they are, in float64, one a row."""
+        """Columns of one layer of the table in their own units, in float64, one per row."""
         first = place.start if isinstance(place, slice) else int(place[0])
         layer = first // self._n_features
         offset = layer * self._n_features
@@ -145,14 +147,14 @@ class ColumnSource:
         return transform(block) if transform else block
 
     def _gathered(self, features: IntArray) -> FloatArray:
-        """Some features, one a row: a view where they are consecutive."""
+        """Some features, one per row; a view where they are consecutive."""
         first, last = int(features[0]), int(features[-1])
         if last - first + 1 == len(features) and (np.diff(features) == 1).all():
             return self.features[first : last + 1]
         return np.take(self.features, features, axis=0)
 
     def _parts(self, columns: IntArray) -> Iterator[tuple[IntArray, FloatArray]]:
-        """Columns of the table, layer by layer, less their centre where that is far from zero."""
+        """Columns of the table, layer by layer, centred if a centre is far from zero."""
         layer = columns // self._n_features
         layer[columns == len(self.centre) - 1] = -1
         for run in np.split(columns, np.flatnonzero(np.diff(layer)) + 1):
@@ -163,7 +165,7 @@ class ColumnSource:
                 yield run, raw - self.centre[run, None] if self._is_far else raw
 
     def _standard(self, columns: IntArray) -> FloatArray:
-        """Standardised columns of one layer of the table, one a row."""
+        """Standardised columns of one layer of the table, one per row."""
         values = self._raw(columns) - self.centre[columns, None]
         values *= self.scale[columns, None]
         return values
@@ -171,7 +173,7 @@ class ColumnSource:
     def _scatter(self, left: FloatArray, columns: IntArray) -> FloatArray:
         """Scatter of each of k vectors (k, n_samples) with each column, within each batch."""
         scatter = np.empty((len(self.count), len(left), len(columns)))
-        # The deviations of the left sum to zero, so the right need not be centred.
+        # Deviations of the left vectors sum to zero, so the right columns need no centring.
         centred = [self._deviations(left, batch) for batch in self._batches]
         start = 0
         for run, block in self._parts(columns):
@@ -183,7 +185,7 @@ class ColumnSource:
         return scatter
 
     def between(self, left: IntArray, right: IntArray) -> FloatArray:
-        """Scatter of each left column with each right one."""
+        """Scatter of each left with each right column, (n_batches, len(left), len(right))."""
         return self._scatter(self._standard(left), right)
 
     def nothing(self) -> FloatArray:
@@ -191,21 +193,21 @@ class ColumnSource:
         return np.zeros(len(self.target))
 
     def against(self, total: FloatArray, columns: IntArray) -> FloatArray:
-        """Scatter of a sum with each column."""
+        """Scatter of a sum with each column, (n_batches, len(columns))."""
         return self._scatter(total[None], columns)[:, 0]
 
     def chain(self, total: FloatArray, links: IntArray, weights: FloatArray) -> FloatArray:
-        """The sum after each link, (k, n_samples)."""
+        """The sum after each link of the chain, (k, n_samples)."""
         sums = self._standard(links)
         sums *= weights[:, None]
         sums[0] += total
-        # Faster, for long rows, than np.cumsum across them.
+        # For long rows this loop is faster than np.cumsum along the first axis.
         for before, after in pairwise(sums):
             after += before
         return sums
 
     def growth(self, chain: FloatArray, start: FloatArray) -> FloatArray:
-        """Own scatter after each link."""
+        """Scatter of the sum with itself after each link, (n_batches, k)."""
         centred = [self._from_mean(chain, batch) for batch in self._batches]
         if self.weights is None:
             return np.stack([np.einsum("ij,ij->i", part, part) for part in centred])
@@ -213,17 +215,17 @@ class ColumnSource:
         return np.stack([np.square(part) @ weights for part, weights in weighed])
 
     def against_each(self, chain: FloatArray, columns: IntArray) -> FloatArray:
-        """Scatter after each link with each column."""
+        """Scatter of the sum after each link with each column."""
         return self._scatter(chain, columns)
 
     def against_in_turn(self, chain: FloatArray, after: IntArray, columns: IntArray) -> FloatArray:
-        """Scatter with each column after one link each."""
+        """Scatter of each column with the sum after link ``after`` of that column."""
         scatter = np.empty((len(self.count), len(columns)))
         centred = [self._deviations(chain, batch) for batch in self._batches]
         start = 0
         for run, block in self._parts(columns):
             links = after[start : start + len(run)]
-            # Consecutive columns share a link: one product each, on views.
+            # Consecutive columns with the same link need one product, on views.
             for a, b in pairwise([0, *np.flatnonzero(np.diff(links)) + 1, len(run)]):
                 for number, batch in enumerate(self._batches):
                     product = block[a:b, batch] @ centred[number][links[a]]

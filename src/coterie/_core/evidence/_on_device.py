@@ -1,4 +1,4 @@
-"""Scatters of columns that lie on a device, found and kept there."""
+"""Scatters of columns on a device, such as a GPU, computed and stored there."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from coterie._core.evidence._sources import GramChain, GramSource
 from coterie._core.evidence._sums import SumEvidence
 from coterie._core.values import FloatArray, IntArray, is_sparse
 
-# Columns of a block in a product of all pairs, of which those above the diagonal are spared.
+# Columns per block in a product of all pairs; blocks above the diagonal are not computed.
 COLUMNS_PER_PRODUCT = 1024
-# Links that are worth foreseeing, and the fewest candidates worth asking, where each
-# question costs a millisecond however long it is.
+# On a device each call costs about a millisecond, whatever its size. So one call computes more
+# merges ahead (FORESIGHT, RESTARTS) and more candidates (BREADTH) than on the host.
 FORESIGHT, BREADTH, RESTARTS = 1024, 2**20, 128
-# Numbers in one array of answers, so that the arrays of a formula stay small beside the scatters.
+# Numbers in one array of results, so that temporary arrays stay small relative to the scatters.
 MAX_BATCH_ENTRIES = 2**25
 
 
 class Standard(NamedTuple):
-    """Columns on a device in standard units, and on the host what was taken out of them."""
+    """Standardised columns on a device, and their original centre and spread on the host."""
 
     values: Any  # (n_samples, n_columns), float64
     centre: FloatArray
@@ -32,18 +32,20 @@ class Standard(NamedTuple):
 
 
 def standardised_there(columns: Any, weights: Any = None) -> Standard:
-    """Each column less its mean, divided by its population standard deviation, where it lies.
+    """Columns standardised on their device: minus the mean, divided by the standard deviation.
+
+    The standard deviation is that of the population.
 
     Parameters
     ----------
     columns : array on a device, of shape (n_samples, n_columns)
     weights : array on the device, of shape (n_samples,), optional
-        How many times each row counts.
+        Weight of each row.
     """
     values = columns.astype(np.float64)
     centre = _means(values, weights)
     values = values - centre
-    # The first mean of a column far from zero is off by its own rounding.
+    # The first mean of a column far from zero has a rounding error; it is corrected here.
     drift = _means(values, weights)
     values = values - drift
     centre = np.asarray(centre + drift)
@@ -60,13 +62,13 @@ def _means(values: Any, weights: Any) -> Any:
 
 
 def scatter_among(columns: Any, weights: FloatArray | None, chosen: IntArray) -> FloatArray:
-    """Scatter of some columns with each other over all rows, wherever the columns lie.
+    """Scatter matrix of some columns over all rows, for columns on the host or on a device.
 
     Parameters
     ----------
     columns : ndarray, sparse array or array on a device, of shape (n_samples, n_columns)
     weights : ndarray of shape (n_samples,) or None
-        How many times each row counts.
+        Weight of each row.
     chosen : ndarray of shape (k,)
     """
     some = columns[:, chosen]
@@ -79,14 +81,14 @@ def scatter_among(columns: Any, weights: FloatArray | None, chosen: IntArray) ->
     centred = some - mean
     counted = centred if weights is None else centred * weights[:, None]
     scatter = np.asarray(counted.T @ centred)
-    # What is left of a constant is rounding.
+    # The scatter of a constant column is rounding error.
     n = float(columns.shape[0] if weights is None else weights.sum())
     varies = np.diagonal(scatter) > n * np.square(CONSTANT * np.asarray(mean))
     return np.where(varies & varies[:, None], scatter, 0.0)
 
 
 class DeviceSource:
-    """Scatters looked up in one matrix per batch, all of it on a device.
+    """Scatters looked up in one matrix per batch, stored on a device.
 
     Parameters
     ----------
@@ -119,13 +121,13 @@ class DeviceSource:
         self.with_target = np.stack([scatter[column] for scatter in self.scatters])
 
     def aimed_at(self, number: int) -> DeviceSource:
-        """The same scatters, with another of the targets looked at."""
+        """The same scatters, with another of the targets selected."""
         aimed = copy(self)
         aimed._look_at(self.mean.shape[1] - self.n_targets + number)
         return aimed
 
     def on_host(self) -> GramSource:
-        """The same scatters in the memory of the host, symmetric to the last bit."""
+        """The same scatters in host memory, exactly symmetric."""
         whole = None if self.rows.whole is None else np.asarray(self.rows.whole)
         membership = np.asarray(self.rows.membership)
         rows = RowSets(self.rows.batches, membership, self.rows.weights, whole)
@@ -136,7 +138,7 @@ class DeviceSource:
         return GramSource(rows, count, mean, scatters, self.n_targets)
 
     def between(self, left: Any, right: Any) -> Any:
-        """Scatter of each left column with each right one."""
+        """Scatter of each left with each right column, (n_batches, len(left), len(right))."""
         rows = (np.take(scatter, left, axis=0) for scatter in self.scatters)
         return np.stack([np.take(some, right, axis=1) for some in rows])
 
@@ -149,11 +151,11 @@ class DeviceSource:
         return np.take(total, columns, axis=1)
 
     def chain(self, total: Any, links: Any, weights: Any) -> GramChain:
-        """A sum that takes in weighted columns, one after the other."""
+        """Chain of sums, to which weighted columns are added one after the other."""
         return GramChain(total, links, weights)
 
     def growth(self, chain: GramChain, start: Any) -> Any:
-        """Own scatter after each link, from that before."""
+        """Scatter of the sum with itself after each link, given that before the first."""
         total, links, weights = chain
         before = np.take(total, links, axis=1)
         if len(links) > 1:
@@ -162,13 +164,13 @@ class DeviceSource:
         return start + np.cumsum(steps, axis=1)
 
     def against_each(self, chain: GramChain, columns: Any) -> Any:
-        """Scatter after each link with each column."""
+        """Scatter of the sum after each link with each column."""
         total, links, weights = chain
         rows = np.cumsum(weights[:, None] * self.between(links, columns), axis=1)
         return rows + np.take(total, columns, axis=1)[:, None]
 
     def against_in_turn(self, chain: GramChain, after: Any, columns: Any) -> Any:
-        """Scatter with each column after one link each."""
+        """Scatter of each column with the sum after link ``after`` of that column."""
         total, links, weights = chain
         numbers = self.mean.moved(np.arange(len(links)))
         joined = np.where(numbers[:, None] <= after, 1.0, 0.0)
@@ -186,7 +188,7 @@ class DeviceSource:
 def _within(
     columns: Any, targets: Any, batch: Any, weights: FloatArray | None
 ) -> tuple[float, Any, Any]:
-    """Count, means and scatter of the rows of a batch, the targets last."""
+    """Count, means and scatter of the rows of a batch; targets are the last columns."""
     counts = None if weights is None else columns.moved(weights)
     count = float(len(columns[batch])) if weights is None else float(weights.sum())
     means = [_means(each[batch], counts) for each in (columns, targets)]
@@ -199,9 +201,9 @@ def _within(
 
 
 def _products(left: Any, right: Any, targets: Any, counts: Any = None) -> Any:
-    """Products of all features and targets with each other, symmetric where nothing is compiled.
+    """Products of all pairs of features and targets; exactly symmetric unless compiled (JAX).
 
-    Targets come apart: products are faster where rows are as long as the machine likes them.
+    Targets are multiplied separately: products of the features alone are faster.
     """
     d, n = right.shape[1], right.shape[1] + targets.shape[1]
     cross = left.T @ targets
@@ -221,7 +223,7 @@ def _products(left: Any, right: Any, targets: Any, counts: Any = None) -> Any:
 
 
 def _both_ways(products: Any) -> Any:
-    """The mean of products and of the same the other way round, which is symmetric."""
+    """Mean of a matrix and its transpose, which is symmetric."""
     return (products + products.T) * 0.5
 
 
@@ -232,7 +234,7 @@ def _diagonal(scatter: Any) -> Any:
 
 
 class DeviceEvidence(SumEvidence):
-    """Pair moments of sums of columns that lie on a device; places travel there once a question."""
+    """Pair moments of sums of columns on a device; indices are moved there once per call."""
 
     def __init__(self, source: Any, weights: FloatArray, *, signs: bool = False) -> None:
         super().__init__(source, weights, signs=signs)
@@ -246,7 +248,7 @@ class DeviceEvidence(SumEvidence):
         return self._like.moved(places)
 
     def joined(self, group: Any, features: IntArray) -> Any:
-        """The group with some features more."""
+        """The group after some features have joined."""
         return super().joined(group, self._moved(features))
 
     def pairs(self, group: Any, candidates: IntArray) -> Any:
@@ -254,13 +256,13 @@ class DeviceEvidence(SumEvidence):
         return super().pairs(group, self._moved(candidates))
 
     def pairs_along(self, group: Any, links: IntArray, candidates: IntArray) -> Any:
-        """Moments with each candidate, after each link of a chain has joined in turn."""
+        """Moments with each candidate after each link: (k, m) pairs for k links, m candidates."""
         return super().pairs_along(group, self._moved(links), self._moved(candidates))
 
     def pairs_in_turn(self, group: Any, links: IntArray, candidates: IntArray) -> Any:
-        """Moments with each candidate, once the links before it have joined."""
+        """Moments with each candidate after the links that precede it have joined."""
         return super().pairs_in_turn(group, self._moved(links), self._moved(candidates))
 
     def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> Any:
-        """Moments of each of some features, alone, with each candidate."""
+        """Moments of groups of one feature each with each candidate."""
         return super().pairs_of_singles(self._moved(features), self._moved(candidates))

@@ -1,4 +1,4 @@
-"""Second moments of a group, a candidate, their merger and the target."""
+"""Second moments of a group, a candidate, their merged aggregate and the target."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from coterie._core.evidence._columns import CONSTANT
 from coterie._core.values import FloatArray, IntArray, where
 
-# What is left of a scatter after subtracting nearly all of it is rounding.
+# A scatter is rounding error if it is at most this share of the terms that it is a difference of.
 ROUNDING = 1e-13
-# What a constant leaves of its square, as a part of which ROUNDING would be rounding.
+# Share of n * mean^2 of a column that is added to a magnitude, so that ROUNDING of it equals the
+# rounding error that a constant column leaves.
 FROM_CONSTANTS = CONSTANT**2 / ROUNDING
-# Where 1 - r^2 is no more than this, so much of what two columns do not share is rounding that
-# it is no evidence: they are collinear.
+# Two columns are collinear if 1 - r^2 is at most this: the rest is mostly rounding error.
 COLLINEAR = 1e-11
 
 
 class PairMoments(NamedTuple):
     """Means and scatters of u (the group), v (a candidate), w (both merged) and y.
 
-    Every field broadcasts to shape (sets..., k, m), for k groups and m candidates. Columns
-    are on a scale of their own, so only ratios of moments mean something.
+    Every field broadcasts to shape (sets..., k, m), for k groups and m candidates. Each column has
+    a scale of its own, so only ratios of moments are meaningful.
     """
 
     n: FloatArray
@@ -45,19 +45,20 @@ class PairMoments(NamedTuple):
 
 
 State = TypeVar("State")
-# Rows of answers that are worth foreseeing, and the fewest candidates worth asking at once.
+# Number of groups for which results are worth computing ahead, and the smallest number of
+# candidates worth one call.
 RESTARTS, BREADTH = 32, 32
 
 
 class Evidence(Protocol[State]):
-    """Whatever can tell of a growing group beside its candidates what a criterion must know."""
+    """Interface of the evidence: it gives a criterion the moments of a group and its candidates."""
 
     n_features: int
-    max_candidates: int  # that one answer should cover, so that memory stays bounded
-    foresight: int  # how many groups one answer had better cover
-    restarts: int  # the same where each group costs a row of answers
-    breadth: int  # how many candidates are not worth asking about in parts
-    foresees: bool  # whether one answer can cover several groups, as SumEvidence has it
+    max_candidates: int  # per call, so that memory stays bounded
+    foresight: int  # number of groups that one call should cover
+    restarts: int  # the same, where each group costs a row of results
+    breadth: int  # number of candidates not worth splitting over several calls
+    foresees: bool  # whether one call can cover several groups, as in SumEvidence
     is_light: bool  # whether its products are too small to be worth several threads
 
     @property
@@ -72,12 +73,12 @@ class Evidence(Protocol[State]):
         """The group of one feature."""
 
     def joined(self, group: State, features: IntArray) -> State:
-        """The group with some features more."""
+        """The group after some features have joined."""
 
     def pairs(self, group: State, candidates: IntArray) -> Any:
-        """The group with each candidate: moments, k = 1, or the columns themselves."""
+        """Moments of the group with each candidate (k = 1), or their columns."""
 
 
 def without_rounding(scatter: FloatArray, magnitude: FloatArray) -> FloatArray:
-    """The scatter of a sum, and 0 where it is only rounding beside that of its parts."""
+    """Scatter of a sum; 0 where it is rounding error relative to the scatter of its parts."""
     return where(scatter > ROUNDING * magnitude, scatter, 0.0)

@@ -1,4 +1,4 @@
-"""Products of all columns of some rows, added up in place."""
+"""Sums of products of columns over rows, added in place with BLAS."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from scipy.linalg import blas
 from coterie._core.values import FloatArray
 
 
-# All products by the same library: numpy may bring another one, and the threads of two that wait
-# for work take the time of each other.
+# All products use the BLAS of SciPy. NumPy may come with another one, and the idle threads of two
+# BLAS libraries slow each other down.
 def add_products(products: FloatArray, rows: FloatArray) -> None:
-    """Add to products, on and below the diagonal, those of all columns of some rows."""
+    """Add the sums of products of all columns of ``rows``, on and below the diagonal."""
     if not rows.size:
         return
     columns, is_turned = _as_columns(rows)
@@ -32,19 +32,19 @@ def add_products(products: FloatArray, rows: FloatArray) -> None:
 def products_of(left: FloatArray, right: FloatArray) -> FloatArray:
     """Sums over rows of the products of each left column with each right one."""
     columns, is_turned = _as_columns(left)
-    # The few from the left, the many from the right: the other way round takes longer.
+    # It is faster with the few columns as the left factor and the many as the right.
     few = np.asfortranarray(right)
     return blas.dgemm(1.0, few, columns, trans_a=1, trans_b=1 - is_turned).T
 
 
 def _as_columns(rows: FloatArray) -> tuple[FloatArray, int]:
-    """Rows as BLAS knows them, columns first, or the rows turned; and whether to turn them."""
+    """The array or its transpose in Fortran order, and whether BLAS must transpose it (1 or 0)."""
     rows = in_one_piece(rows)
     return (rows, 1) if rows.flags.f_contiguous else (rows.T, 0)
 
 
 def in_one_piece(rows: FloatArray) -> FloatArray:
-    """Rows without gaps in memory between them; columns stay together where they were."""
+    """Contiguous rows, in the same memory order (C or Fortran) as the input."""
     if rows.flags.forc:
         return rows
     is_by_column = rows.strides[0] < rows.strides[1]
@@ -57,10 +57,10 @@ def _int(number: int) -> Any:
 
 @cache
 def _dsyrk() -> Callable[..., Any] | None:
-    """What ``scipy.linalg.blas.dsyrk`` calls; None where it cannot be called otherwise.
+    """The BLAS function behind ``scipy.linalg.blas.dsyrk``; None if ctypes cannot call it.
 
-    Called from there, it keeps other threads of Python waiting; called by ctypes, it does not, so
-    that several threads can count rows at the same time.
+    The function of SciPy holds the GIL during the call. A call by ctypes releases it, so several
+    Python threads can add rows at the same time.
     """
     from scipy.linalg import cython_blas
 
@@ -70,7 +70,7 @@ def _dsyrk() -> Callable[..., Any] | None:
     name_of = ctypes.pythonapi.PyCapsule_GetName
     name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
     signature: bytes = name_of(capsule)
-    # Whole numbers of another length cannot be handed over like this.
+    # With 64-bit integers the signature differs, and the call would be wrong.
     if signature.count(b" int *") != 4:
         return None
     address_of = ctypes.pythonapi.PyCapsule_GetPointer

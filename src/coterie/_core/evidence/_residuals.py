@@ -1,4 +1,4 @@
-"""What a regression on all aggregates leaves of the targets, by rows or by scatters."""
+"""Residual sum of squares of a regression on all aggregates, from rows or from scatters."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from coterie._core.evidence._columns import available, means
 from coterie._core.evidence._on_device import standardised_there
 from coterie._core.values import FloatArray, is_sparse
 
-# A column of which less than this is left beside those before it says nothing of its own.
+# A column is redundant if its residual on the columns before it, in spreads, is at most this.
 MIN_REST = 1e-9
-# A residual this small beside the target is rounding.
+# Smallest share of the sum of squares of a target that is more than rounding error.
 SMALLEST_SHARE = 1e-12
 TINY = float(np.finfo(np.float64).tiny)
-# The same of its square, in scatters, which have half the digits.
+# As MIN_REST, for squared residuals computed from scatters, which have half the digits.
 MIN_PIVOT = 1e-13
 
 
 def residual_ss(
     aggregates: Any, targets: FloatArray, weights: FloatArray | None = None
 ) -> FloatArray:
-    """Sum of squares that least squares with intercept leaves of each target.
+    """Residual sum of squares of each target, by least squares with intercept.
 
-    An aggregate that has no value in a row counts as its mean.
+    A missing value of an aggregate is replaced by its mean.
     """
     if isinstance(aggregates, OnDevice):
         return _residual_ss_there(aggregates, targets, weights)
@@ -43,14 +43,14 @@ def residual_ss(
         triangle = _triangle(values[:, says_something], deviations)
     left = triangle[np.count_nonzero(says_something) :, -targets.shape[1] :]
     total = np.square(deviations).sum(axis=0)
-    # Squares of numbers such as 1e-200 are nothing at all, and nothing has no logarithm.
+    # The result must be positive for the logarithm, but squares of numbers such as 1e-200 are 0.
     return np.maximum(np.square(left).sum(axis=0), np.maximum(SMALLEST_SHARE * total, TINY))
 
 
 def _residual_ss_there(
     aggregates: OnDevice, targets: FloatArray, weights: FloatArray | None
 ) -> FloatArray:
-    """The same for aggregates on a device: their scatters come to the host, and no row."""
+    """Residual sum of squares for aggregates on a device; only scatters are moved to the host."""
     counts = None if weights is None else aggregates.moved(weights)
     values = standardised_there(aggregates, counts).values
     columns = np.concatenate([values, targets - means(targets, weights)], axis=1)
@@ -59,15 +59,15 @@ def _residual_ss_there(
 
 
 def _triangle(values: FloatArray, targets: FloatArray) -> FloatArray:
-    """What is left of each column beside those before it, on and above the diagonal."""
+    """Triangular factor R of the QR decomposition of the values, then the targets."""
     return np.asarray(np.linalg.qr(np.column_stack([values, targets]), mode="r"))
 
 
 def residual_ss_from_scatter(scatter: FloatArray, n_targets: int) -> FloatArray:
-    """The same from the scatter of the aggregates and, last, the targets.
+    """Residual sum of squares from the scatter of the aggregates and, last, the targets.
 
-    Aggregates that say nothing beside the others are left out: one after the other is taken of
-    which the most is left, until there is nothing left.
+    Redundant aggregates are left out by a pivoted Cholesky decomposition: the aggregate with the
+    largest residual comes next, until all residuals are rounding errors.
     """
     m = len(scatter) - n_targets
     total = np.diagonal(scatter)[m:]

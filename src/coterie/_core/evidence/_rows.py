@@ -1,4 +1,4 @@
-"""Which rows each price is computed on."""
+"""Sets of rows on which prices are computed, such as training and held-out rows."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Rows = IntArray | slice
 
 @dataclass(frozen=True)
 class RowSets:
-    """Sets of rows, each a union of batches, so that evidence is gathered once per batch.
+    """Sets of rows, each a union of batches, so that moments are computed once per batch.
 
-    Five folds need five batches: the training rows of a fold are the sum of the others.
+    For example, five folds need five batches: the training rows of a fold are the other four.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class RowSets:
         1 where a set contains a batch, else 0. Shape (1,) for the one set of all rows;
         (2, n_splits, n_batches) for training rows (first) and held-out rows (second).
     weights : ndarray of shape (n_samples,) or None
-        How many times each row counts; None for once.
+        Weight of each row; None if all are 1.
     whole : ndarray of shape (n_batches,) or None
         1 for the batches that together hold every row once, else 0; None for all batches.
     """
@@ -54,8 +54,8 @@ class RowSets:
     ) -> RowSets:
         """Training and held-out rows of each split.
 
-        Where somebody asks about every row, and the splits leave out some or take some several
-        times, all rows are one batch more, which is in no set.
+        If ``every_row`` is set, and the splits leave out some rows or repeat some, there is one
+        further batch of all rows. It belongs to no set.
 
         Examples
         --------
@@ -72,7 +72,7 @@ class RowSets:
         member_of, batch_of_row = _shared_batches(counts)
         is_shared = counts.max() <= 1 and len(member_of) <= len(sides)
         if not is_shared:
-            # Repeated rows, or splits that overlap in too many ways to share evidence.
+            # Rows are repeated, or splits overlap in too many ways to share batches.
             batches, membership = sides, np.eye(len(sides))
         else:
             batches = [np.flatnonzero(batch_of_row == b) for b in range(len(member_of))]
@@ -87,7 +87,7 @@ class RowSets:
 
     @classmethod
     def of_folds(cls, n_folds: int) -> RowSets:
-        """Each of some batches held out in turn, the others for training.
+        """Folds in which each batch is held out in turn and the others are for training.
 
         Examples
         --------
@@ -95,32 +95,33 @@ class RowSets:
         [[[0.0, 1.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]]
         """
         each = np.eye(n_folds)
-        # Which rows these are, only those know who have counted them.
+        # The slices are placeholders: the rows were summed elsewhere.
         return cls((slice(0, 0),) * n_folds, np.stack([1.0 - each, each]))
 
     def over_all(self, per_batch: FloatArray) -> FloatArray:
-        """Sum over the batches that hold every row once."""
+        """Sum over the batches that together hold every row once."""
         if self.whole is None:
             return per_batch.sum(axis=0)
         return (per_batch * self.whole.reshape(-1, *[1] * (per_batch.ndim - 1))).sum(axis=0)
 
     def off_centre(self, count: FloatArray, mean: FloatArray) -> FloatArray:
-        """How far each batch lies from the mean of all rows, times the root of its count.
+        """Mean of each batch minus the mean of all rows, multiplied by the root of its count.
 
-        Products of these, added up, are what the scatter over all rows has beyond that within
-        batches. 0 for batches whose rows are in others already.
+        The scatter between batches is the sum over batches of products of these. Together with the
+        scatter within batches, it is the scatter over all rows. The result is 0 for batches whose
+        rows are already in others.
         """
         if self.whole is not None:
             count = count * self.whole[:, None]
         return np.sqrt(count) * (mean - (count * mean).sum(axis=0) / count.sum())
 
     def counts(self, n_samples: int) -> FloatArray:
-        """How many rows each batch counts for, of shape (n_batches, 1)."""
+        """Number of rows of each batch, or their sum of weights, of shape (n_batches, 1)."""
         weights = np.ones(n_samples) if self.weights is None else self.weights
         return np.array([[weights[batch].sum()] for batch in self.batches])
 
     def weights_of(self, batch: Rows) -> FloatArray | None:
-        """How many times each row of a batch counts."""
+        """Weight of each row of a batch; None if all are 1."""
         return None if self.weights is None else self.weights[batch]
 
     @property
@@ -129,9 +130,9 @@ class RowSets:
         return self.membership.shape == (1,)
 
     def side_by_side(self, n_samples: int) -> tuple[IntArray, IntArray | None]:
-        """Where each batch begins, and the last ends, once its rows lie side by side.
+        """Edges of the batches when their rows are adjacent, and the order of the rows for that.
 
-        And the order that puts them so; None where it is that of the samples already.
+        The order is None if the rows of the batches are already adjacent.
         """
         everyone = np.arange(n_samples)
         rows = [everyone[batch] for batch in self.batches]
@@ -148,7 +149,7 @@ class RowSets:
         return flat.reshape(*sets, *per_batch.shape[1:])
 
     def deviations(self, count: FloatArray, mean: FloatArray) -> FloatArray:
-        """How far the batches of each set lie from its mean, times the root of their counts.
+        """Mean of each batch minus the mean of its set, multiplied by the root of its count.
 
         Parameters
         ----------
@@ -165,24 +166,24 @@ class RowSets:
         return gaps * self.membership[..., None]
 
     def pooled(self, left: FloatArray, right: FloatArray, scatter: FloatArray) -> FloatArray:
-        """Scatter within each set, from that within the batches and between them.
+        """Scatter within each set: the sum of the scatter within and between its batches.
 
-        Sums about a common origin would cancel where a set is far from it; deviations from
-        the set's own mean do not.
+        Sums about a common origin would lose precision by cancellation where a set is far from it.
+        Deviations from the mean of the set do not.
 
         Parameters
         ----------
         left, right : ndarray of shape (sets..., n_batches, k)
-            Deviations of the columns concerned.
+            Deviations of the columns, as from ``deviations``.
         scatter : ndarray of shape (n_batches, k)
-            Of each left column with its right one, within each batch.
+            Scatter of each left column with its right column, within each batch.
         """
         return scatter[0] if self.is_one else self.total(scatter) + (left * right).sum(axis=-2)
 
     def pooled_crosswise(
         self, left: FloatArray, right: FloatArray, scatter: FloatArray
     ) -> FloatArray:
-        """As pooled, for each of k left columns with each of m right ones.
+        """Scatter within each set, as ``pooled``, of all pairs of k left and m right columns.
 
         ``scatter`` has shape (n_batches, k, m), the result (sets..., k, m).
         """
@@ -192,16 +193,16 @@ class RowSets:
 
 
 def _shared_batches(counts: NDArray[np.intp]) -> tuple[NDArray[np.bool_], IntArray]:
-    """Group the rows that belong to the same sides; rows that belong to none are left out."""
+    """Batches of rows that belong to the same training and test sets; unused rows are left out."""
     used = counts.any(axis=0)
-    # Packed into bytes, since whole rows of booleans are slow to compare.
+    # Packed into bytes, since rows of booleans are slow to compare.
     packed = np.packbits(counts[:, used] > 0, axis=0).T
     packed, inverse = np.unique(
         np.ascontiguousarray(packed).view(f"V{packed.shape[1]}"), return_inverse=True
     )
     bits = np.unpackbits(packed.view(np.uint8).reshape(len(packed), -1), axis=1)
     member_of = bits[:, : len(counts)] > 0
-    # Number the batches as they appear down the rows.
+    # Batches are numbered in the order of their first row.
     first_row = np.full(len(member_of), len(inverse))
     np.minimum.at(first_row, inverse.ravel(), np.arange(len(inverse)))
     order = np.argsort(first_row)
@@ -211,11 +212,11 @@ def _shared_batches(counts: NDArray[np.intp]) -> tuple[NDArray[np.bool_], IntArr
 
 
 def _as_slice(rows: IntArray) -> Rows:
-    """A slice where the rows are consecutive: a view costs nothing, an index copies."""
+    """A slice if the rows are consecutive, since slicing gives a view and indexing copies."""
     consecutive = len(rows) > 0 and bool((np.diff(rows) == 1).all())
     return slice(int(rows[0]), int(rows[-1]) + 1) if consecutive else rows
 
 
 def unless_constant(scatter: FloatArray, n: FloatArray, mean: FloatArray) -> FloatArray:
-    """The scatter of n values about their mean, and 0 where it is only their rounding."""
+    """Scatter of n values about their mean; 0 where it is only rounding error."""
     return np.where(scatter > n * np.square(CONSTANT * mean), scatter, 0.0)

@@ -1,4 +1,4 @@
-"""Groups that are any function of columns: the columns themselves are needed."""
+"""Evidence for aggregates that are any function of the columns, computed from the columns."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from coterie._core.evidence._pairs import BREADTH, RESTARTS, PairMoments
 from coterie._core.evidence._rows import RowSets, unless_constant
 from coterie._core.values import FloatArray, IntArray
 
-# Numbers in the largest temporary table; bounds memory when samples are many.
+# Numbers in the largest temporary table; limits memory if there are many samples.
 MAX_TEMPORARY = 2**22
 
 
 @runtime_checkable
 class RunningAggregate(Protocol):
-    """A function of columns that can tell its next value for many candidates at once."""
+    """Interface of an aggregate that keeps a state and can evaluate many candidates at once."""
 
     def first(self, column: FloatArray) -> Any:
         """State of a group of one column, given with shape (n_samples,)."""
 
     def joined(self, state: Any, column: FloatArray) -> Any:
-        """State of the group with one column more."""
+        """State of the group after a column has joined."""
 
     def value(self, state: Any) -> FloatArray:
         """The aggregate, of shape (n_samples,)."""
 
     def with_each(self, state: Any, columns: FloatArray) -> FloatArray:
-        """The aggregate with each of k columns joined in turn, of shape (n_samples, k)."""
+        """Aggregates of the group with each of k columns alone added, of shape (n_samples, k)."""
 
 
 class ColumnMoments(NamedTuple):
@@ -55,9 +55,9 @@ class RunningEvidence:
     ----------
     aggregate : RunningAggregate
     columns : ndarray of shape (n_samples, n_features)
-        What the aggregate is a function of.
+        The input of the aggregate.
     features : Standardised of shape (n_samples, n_features)
-        The same columns as candidates.
+        The same columns, standardised, as candidates.
     target : Standardised of shape (n_samples, 1)
     rows : RowSets
     """
@@ -109,7 +109,7 @@ class RunningEvidence:
             left, right, weights = columns[batch], vector[batch], self._rows.weights_of(batch)
             mean.append(means(left, weights))
             vector_mean.append(means(right, weights))
-            # Centring the vector alone is enough: its deviations sum to zero.
+            # Only the vector is centred: its deviations sum to zero, so that is enough.
             deviations = (right - vector_mean[-1])[:, 0]
             scatter.append((deviations if weights is None else weights * deviations) @ left)
         gaps = self._rows.deviations(self._count, np.stack(mean))
@@ -139,7 +139,7 @@ class RunningEvidence:
         return self._group(self._aggregate.first(self._columns[:, feature]))
 
     def joined(self, group: RunningGroup, features: IntArray) -> RunningGroup:
-        """The group with some features more."""
+        """The group after some features have joined."""
         state = group.state
         for feature in features:
             state = self._aggregate.joined(state, self._columns[:, feature])

@@ -1,4 +1,4 @@
-"""Where scatters between columns come from: one matrix, or the columns themselves."""
+"""Sources of scatters between columns: their interface, and lookup in one matrix."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from coterie._core.evidence._moments import BatchMoments, all_products, take_out
 from coterie._core.evidence._rows import RowSets
 from coterie._core.values import FloatArray, IntArray
 
-# Where the square of a mean exceeds a variance this many times, it had better be subtracted first.
+# Columns are centred first where the square of a mean exceeds the variance by this factor.
 NEAR_ZERO = 10.0
-# Products of four scatters between these bounds stay within the floats.
+# Products of four scatters between these bounds neither overflow nor underflow.
 TINY, HUGE = 1e-60, 1e60
 
 
 class Source(Protocol):
-    """Scatters between the columns of a standardised table, within each batch of rows.
+    """Interface for scatters between the columns of a standardised table, within each batch.
 
-    The last columns are targets, and one of them is looked at. A *sum* is whatever the source
-    keeps of a weighted sum of columns, a *chain* whatever it keeps of a sum that takes in one
-    column after the other; nobody else looks inside.
+    The last columns are targets, and one of them is selected. A *sum* is the representation of a
+    weighted sum of columns by the source. A *chain* represents a sum to which columns, the *links*,
+    are added one after the other. Other code does not depend on these representations.
     """
 
     rows: RowSets
-    max_columns: int  # that had better be asked for at once
+    max_columns: int  # that should be requested in one call
     is_light: bool  # whether its products are too small to be worth several threads
     count: FloatArray  # (n_batches, 1)
     mean: FloatArray  # (n_batches, n_columns)
@@ -37,7 +37,7 @@ class Source(Protocol):
     with_target: FloatArray  # (n_batches, n_columns)
 
     def between(self, left: IntArray, right: IntArray) -> FloatArray:
-        """Scatter of each left column with each right one, (n_batches, len(left), len(right))."""
+        """Scatter of each left with each right column, (n_batches, len(left), len(right))."""
 
     def nothing(self) -> Any:
         """The empty sum."""
@@ -46,23 +46,29 @@ class Source(Protocol):
         """Scatter of a sum with each column, (n_batches, len(columns))."""
 
     def chain(self, total: Any, links: IntArray, weights: FloatArray) -> Any:
-        """A sum that takes in weighted columns, one after the other."""
+        """Chain of sums, to which weighted columns are added one after the other."""
 
     def growth(self, chain: Any, start: FloatArray) -> FloatArray:
-        """Own scatter after each link, (n_batches, k), from that before, (n_batches, 1)."""
+        """Scatter of the sum with itself after each link, (n_batches, k).
+
+        ``start`` is that before the first link, (n_batches, 1).
+        """
 
     def against_each(self, chain: Any, columns: IntArray) -> FloatArray:
-        """Scatter after each link with each column, (n_batches, k, len(columns))."""
+        """Scatter of the sum after each link with each column, (n_batches, k, len(columns))."""
 
     def against_in_turn(self, chain: Any, after: IntArray, columns: IntArray) -> FloatArray:
-        """Scatter with each column after one link each, (n_batches, len(columns))."""
+        """Scatter of each column with the sum after link ``after`` of that column.
+
+        The result has shape (n_batches, len(columns)).
+        """
 
     def end(self, chain: Any) -> Any:
         """The sum after the last link."""
 
 
 class GramChain(NamedTuple):
-    """A row of scatters, and what is to be added to it."""
+    """A row of scatters, and the weighted columns to add to it."""
 
     total: FloatArray
     links: IntArray
@@ -79,7 +85,7 @@ class GramSource:
     mean : ndarray of shape (n_batches, n_columns)
     scatters : ndarray of shape (n_batches, n_columns, n_columns)
     n_targets : int, default=1
-        How many of the columns, the last, are targets.
+        Number of targets, which are the last columns.
     """
 
     def __init__(
@@ -102,14 +108,14 @@ class GramSource:
         self.with_target: FloatArray = self.scatters[:, column]
 
     def aimed_at(self, number: int) -> GramSource:
-        """The same scatters, with another of the targets looked at."""
+        """The same scatters, with another of the targets selected."""
         aimed = copy(self)
         aimed._look_at(self.mean.shape[1] - self.n_targets + number)
         return aimed
 
     @classmethod
     def of_table(cls, table: FloatArray, rows: RowSets, n_targets: int = 1) -> GramSource:
-        """Scatters of a table of standardised columns, the targets last."""
+        """Scatters of a table of standardised columns; the last columns are targets."""
         scatters = np.empty((len(rows.batches), table.shape[1], table.shape[1]))
         batches = [
             BatchMoments.of(table[batch], scatter, rows.weights_of(batch))
@@ -123,10 +129,10 @@ class GramSource:
     def of_columns(
         cls, columns: FloatArray, targets: FloatArray, rows: RowSets
     ) -> GramSource | None:
-        """Scatters of columns in their own units, which spares a copy of them.
+        """Scatters of columns in their own units, which saves a copy of them.
 
-        None where that would cost digits: where the square of a mean dwarfs a variance, or
-        a product of scatters might leave the floats. Rows count once each.
+        None if that would lose precision: if the square of a mean is much larger than the variance,
+        or if a product of scatters might overflow or underflow. All rows have weight 1.
         """
         if not _are_near(columns[:: max(1, len(columns) // 100)]):
             return None
@@ -149,7 +155,7 @@ class GramSource:
         return cls(rows, count, mean - centre, scatters, n_targets)
 
     def between(self, left: IntArray, right: IntArray) -> FloatArray:
-        """Scatter of each left column with each right one."""
+        """Scatter of each left with each right column, (n_batches, len(left), len(right))."""
         return self.scatters[:, left[:, None], right]
 
     def nothing(self) -> FloatArray:
@@ -161,11 +167,11 @@ class GramSource:
         return np.take(total, columns, axis=1)
 
     def chain(self, total: FloatArray, links: IntArray, weights: FloatArray) -> GramChain:
-        """A sum that takes in weighted columns, one after the other."""
+        """Chain of sums, to which weighted columns are added one after the other."""
         return GramChain(total, links, weights)
 
     def growth(self, chain: GramChain, start: FloatArray) -> FloatArray:
-        """Own scatter after each link, from that before."""
+        """Scatter of the sum with itself after each link, given that before the first."""
         total, links, weights = chain
         before = np.take(total, links, axis=1)
         if len(links) > 1:
@@ -174,17 +180,17 @@ class GramSource:
         return start + np.cumsum(steps, axis=1)
 
     def against_each(self, chain: GramChain, columns: IntArray) -> FloatArray:
-        """Scatter after each link with each column."""
+        """Scatter of the sum after each link with each column."""
         total, links, weights = chain
         rows = weights[:, None] * self.between(links, columns)
         rows[:, 0] += np.take(total, columns, axis=1)
-        # Faster, for long rows, than np.cumsum across them.
+        # For long rows this loop is faster than np.cumsum along the first axis.
         for before, after in pairwise(range(len(links))):
             rows[:, after] += rows[:, before]
         return rows
 
     def against_in_turn(self, chain: GramChain, after: IntArray, columns: IntArray) -> FloatArray:
-        """Scatter with each column after one link each."""
+        """Scatter of each column with the sum after link ``after`` of that column."""
         total, links, weights = chain
         joined = np.where(np.arange(len(links))[:, None] <= after, weights[:, None], 0.0)
         rows = [np.einsum("km,km->m", joined, s[links[:, None], columns]) for s in self.scatters]
@@ -197,7 +203,7 @@ class GramSource:
 
 
 def _are_near(columns: FloatArray) -> bool:
-    """Whether means are small beside spreads."""
+    """Whether all means are small relative to the spreads."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool((columns.mean(axis=0) ** 2 < NEAR_ZERO * columns.var(axis=0)).all())
 
@@ -205,7 +211,7 @@ def _are_near(columns: FloatArray) -> bool:
 def _multiply(
     columns: FloatArray, targets: FloatArray, products: FloatArray, mean: FloatArray
 ) -> None:
-    """Put products of all columns, the targets last, and their means where they belong."""
+    """Write the products of all columns, targets last, to ``products`` and means to ``mean``."""
     n = columns.shape[1]
     with np.errstate(over="ignore", invalid="ignore"):
         all_products(columns, products[:n, :n])

@@ -1,4 +1,4 @@
-"""Sparse features in units of their spread, which are never made dense but in small blocks."""
+"""Sparse features in units of their spread, converted to dense arrays only in small blocks."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Sparse = sparse.csr_array | sparse.csc_array | sparse.csr_matrix | sparse.csc_ma
 
 # Numbers in the largest dense block.
 ENTRIES_PER_DENSE_BLOCK = 2**21
-# Columns of which a larger share is not zero are multiplied faster as dense ones.
+# Columns with a larger share of nonzero entries are multiplied faster as dense arrays.
 DENSE = 1 / 32
 
 
 class SparseFeatures(NamedTuple):
-    """Features in units of their spread, one a row.
+    """Features in units of their spread, one per row.
 
-    Less ``offset`` they have mean 0 and spread 1; those far from zero are so already. What
-    brings them there in their own units are ``centre`` and ``spread``, as in Standardised.
+    ``values - offset`` has mean 0 and spread 1. Features far from zero are centred already, with
+    offset 0. ``centre`` and ``spread`` are in the original units, as in Standardised.
     """
 
     values: sparse.csr_array  # (n_features, n_rows)
@@ -36,7 +36,7 @@ class SparseFeatures(NamedTuple):
 
 
 def counting_rows(rows: RowSets, n_samples: int) -> list[IntArray]:
-    """The rows of each batch, less those that count for nothing."""
+    """Rows of each batch with positive weight."""
     batches = [np.arange(n_samples)[batch] for batch in rows.batches]
     if rows.weights is None:
         return batches
@@ -44,8 +44,8 @@ def counting_rows(rows: RowSets, n_samples: int) -> list[IntArray]:
 
 
 def standard_features(columns: Sparse, chosen: IntArray, weights: FloatArray) -> SparseFeatures:
-    """Chosen rows of the columns, one feature after the other, in units of their spread."""
-    # A copy, since it is brought to order in place.
+    """Features over the chosen rows, in units of their spread."""
+    # A copy, since entries are sorted in place.
     values = over_rows(sparse.csr_array(columns.T, copy=True), chosen)
     values = values.astype(np.float64, copy=False)
     values.sum_duplicates()
@@ -63,13 +63,13 @@ def standard_features(columns: Sparse, chosen: IntArray, weights: FloatArray) ->
 
 
 def over_rows(values: sparse.csr_array, chosen: IntArray) -> sparse.csr_array:
-    """Features over chosen rows only; themselves where these are all."""
+    """Features over the chosen rows only; not copied if these are all rows."""
     is_all = np.array_equal(chosen, np.arange(values.shape[1]))
     return values if is_all else values[:, chosen]
 
 
 def _parts(values: sparse.csr_array) -> Iterator[tuple[slice, sparse.csr_array]]:
-    """Some features at a time, with about a block of values, as views of these."""
+    """Consecutive features with about one block of stored values at a time, as views."""
     edges = np.searchsorted(
         values.indptr, np.arange(ENTRIES_PER_DENSE_BLOCK, values.nnz, ENTRIES_PER_DENSE_BLOCK)
     )
@@ -78,25 +78,25 @@ def _parts(values: sparse.csr_array) -> Iterator[tuple[slice, sparse.csr_array]]
 
 
 def _divide(values: sparse.csr_array, divisor: FloatArray) -> None:
-    """Divide each feature by a number of its own, in place."""
+    """Divide each feature by its divisor, in place."""
     for place, part in _parts(values):
         part.data /= np.repeat(divisor[place], np.diff(part.indptr))
 
 
 def _units(values: sparse.csr_array) -> FloatArray:
-    """What to divide features by whose squares would leave the floats; 1 for all others."""
+    """Divisors for features whose squares would overflow or underflow; 1 for all others."""
     largest = np.ones(values.shape[0])
     for place, part in _parts(values):
         has_values = np.diff(part.indptr) > 0
         starts = part.indptr[:-1][has_values]
         largest[place][has_values] = np.maximum.reduceat(np.abs(part.data), starts)
     extreme = (largest < SMALL) | (largest > LARGE)
-    # Powers of two, which cost no digits.
+    # Division by a power of two is exact.
     return np.where(extreme, np.ldexp(1.0, np.frexp(largest)[1] - 1), 1.0)
 
 
 def feature_moments(values: sparse.csr_array, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and scatter of each feature, over rows that count so many times."""
+    """Weighted mean and scatter of each feature."""
     mean, scatter = np.empty((2, values.shape[0]))
     for place, part in _parts(values):
         mean[place], scatter[place] = _moments_of_part(part, weights)
@@ -107,12 +107,12 @@ def _moments_of_part(
     values: sparse.csr_array, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     count, stored = weights.sum() or 1.0, np.diff(values.indptr)
-    # A difference of sums would leave some rounding to features that are nowhere zero.
+    # For features without zeros, the difference of sums would be a rounding error.
     zeros = np.maximum(count - _with_data(values, np.ones(values.nnz)) @ weights, 0.0)
     zeros[stored == values.shape[1]] = 0.0
     mean = values @ weights / count
     gaps = values.data - np.repeat(mean, stored)
-    # The first mean of a feature far from zero is off by its own rounding.
+    # The first mean of a feature far from zero has a rounding error; it is corrected here.
     drift = (_with_data(values, gaps) @ weights - zeros * mean) / count
     mean += drift
     gaps -= np.repeat(drift, stored)
@@ -126,10 +126,10 @@ def _with_data(values: sparse.csr_array, data: FloatArray) -> sparse.csr_array:
 def _centred(
     values: sparse.csr_array, far: BoolArray, weights: FloatArray
 ) -> tuple[sparse.csr_array, FloatArray, FloatArray]:
-    """Features of which those far from zero are standardised, and centre and spread of these.
+    """Features with those far from zero standardised, and the centre and spread of the latter.
 
-    They hold hardly a zero, or their variance would not be small beside the square of their
-    mean. So storing all their values takes little more memory than it took already.
+    Features far from zero have few zeros: otherwise their variance would not be small relative to
+    the square of their mean. So storing all their values takes little more memory than before.
     """
     n_rows, stored = values.shape[1], np.diff(values.indptr)
     indptr = np.concatenate([[0], np.cumsum(np.where(far, n_rows, stored))])
@@ -150,7 +150,7 @@ def _centred(
 
 
 def blocks(n: int, width: int) -> Iterator[slice]:
-    """Slices of n vectors, so many that together they are one block."""
+    """Slices of n vectors of length ``width``, each about one block of numbers."""
     step = max(1, ENTRIES_PER_DENSE_BLOCK // max(1, width))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
@@ -161,20 +161,20 @@ def are_consecutive(features: IntArray) -> bool:
 
 
 def some_features(values: sparse.csr_array, features: IntArray) -> sparse.csr_array:
-    """Some features; views of what is stored where they are consecutive."""
+    """Some features; views of the stored entries where they are consecutive."""
     if len(features) and are_consecutive(features):
         return feature_range(values, int(features[0]), int(features[-1]) + 1)
     return values[features]
 
 
 def feature_range(values: sparse.csr_array, first: int, end: int) -> sparse.csr_array:
-    """Consecutive features, as views of what is stored."""
+    """Consecutive features, as views of the stored entries."""
     if end - first == values.shape[0]:
         return values
     indptr = values.indptr[first : end + 1]
     entries = slice(indptr[0], indptr[-1])
     some = sparse.csr_array((end - first, values.shape[1]))
-    # Given to the constructor, they would be looked through, and copied if they are few.
+    # The constructor would check the arrays, and copy them if they are short.
     some.data, some.indices = values.data[entries], values.indices[entries]
     some.indptr = indptr - indptr[0]
     return some

@@ -1,4 +1,4 @@
-"""All scatters of sparse columns in one matrix."""
+"""Matrix of all scatters of sparse columns."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def gram_of_sparse(
 ) -> tuple[GramSource, FloatArray]:
     """Scatters of standardised sparse columns and of targets, and the spreads of the columns.
 
-    Equal to ``GramSource.of_table`` of the same columns made dense. Memory beside the matrices
-    is a few times that of the sparse columns.
+    Equal to ``GramSource.of_table`` of the same columns as a dense array. In addition to the
+    matrices, it takes a few times the memory of the sparse columns.
 
     Parameters
     ----------
@@ -51,15 +51,16 @@ def gram_of_sparse(
 
 
 def _fill(scatter: FloatArray, values: sparse.csr_array, weights: FloatArray) -> FloatArray:
-    """Put in the scatters of columns, one a row, within one batch; their means there.
+    """Write the scatters of columns within one batch to ``scatter``, and return their means.
 
-    Columns that hold many values, or lie far from zero, are made dense and centred, some rows
-    at a time. The others are multiplied as they are, and their means taken out afterwards.
+    ``values`` has one column per row. Columns with many nonzero entries, or far from zero, are
+    *heavy*: they are converted to dense arrays and centred, some rows at a time. The others are
+    *light*: they are multiplied as sparse arrays, and their means are taken out afterwards.
     """
     mean, own = feature_moments(values, weights)
     count, roots = weights.sum(), np.sqrt(weights)
     heavy = (np.diff(values.indptr) > DENSE * len(weights)) | (count * mean**2 > NEAR_ZERO * own)
-    # A few others are not worth the detour.
+    # If most columns are heavy, all are treated so.
     heavy |= heavy.mean() > 0.5
     light = _without(values, heavy)
     light.data *= roots[light.indices]
@@ -80,16 +81,16 @@ def _fill(scatter: FloatArray, values: sparse.csr_array, weights: FloatArray) ->
 
 
 def _mirror(scatter: FloatArray, places: IntArray) -> None:
-    """Make columns of the rows in these places, which are symmetric among themselves then."""
+    """Copy these rows to the columns of the same numbers, so that the matrix is symmetric."""
     rows = scatter[places]
-    # Two sums of the same products may differ, by the order in which a processor adds them.
+    # Two sums of the same products may differ in their last bits, by the order of addition.
     among = np.triu(rows[:, places])
     rows[:, places] = among + np.triu(among, 1).T
     scatter[places], scatter[:, places] = rows, rows.T
 
 
 def _without(values: sparse.csr_array, heavy: BoolArray) -> sparse.csr_array:
-    """A copy in which heavy columns are empty."""
+    """Copy in which heavy columns are empty."""
     stored = np.diff(values.indptr)
     kept = np.repeat(~heavy, stored)
     indptr = np.concatenate([[0], np.cumsum(np.where(heavy, 0, stored))])
@@ -99,9 +100,9 @@ def _without(values: sparse.csr_array, heavy: BoolArray) -> sparse.csr_array:
 def _add_products(
     scatter: FloatArray, places: IntArray, dense: FloatArray, light: sparse.csr_array
 ) -> None:
-    """Add products over some rows of the dense columns with each other and with light ones.
+    """Add products over some rows of the dense columns with each other and with light columns.
 
-    Those of two dense ones are added only to the row of the first.
+    A product of two dense columns is added only to the row of the first.
     """
     for block in blocks(len(places), len(scatter)):
         left, later = dense[:, block], slice(block.start, None)

@@ -1,4 +1,4 @@
-"""Scatters of sparse columns, computed when they are asked for."""
+"""Scatters of sparse columns, computed on demand."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from coterie._core.evidence._sparse_features import (
 )
 from coterie._core.values import BoolArray, FloatArray, IntArray
 
-# Columns that one answer about one set of rows had better cover: more would leave the cache.
+# Number of columns per call and set of rows; with more, arrays would not fit in the cache.
 MAX_COLUMNS_PER_ANSWER = 8192
 
 
 class SparseChain(NamedTuple):
-    """A sum, and what is to be added to it."""
+    """A sum, and the weighted columns to add to it."""
 
     total: FloatArray
     links: IntArray
@@ -40,10 +40,10 @@ class SparseChain(NamedTuple):
 
 
 class SparseSource:
-    """Scatters from sparse columns themselves; a sum is a dense column.
+    """Scatters computed from sparse columns on demand; a sum is stored as a dense column.
 
-    For widths at which a matrix of all scatters is out of the question. Equal to a ColumnSource
-    of the same columns made dense.
+    For tables too wide for a matrix of all scatters. Equal to a ColumnSource of the same columns
+    as a dense array.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ class SparseSource:
     Attributes
     ----------
     features : tuple of csr_array of shape (n_features, n_rows in the batch)
-        In units of their spread, one after the other, for each batch.
+        Features in units of their spread, one per row, for each batch.
     edges : ndarray of shape (n_batches + 1,)
-        Where each batch begins once the rows that count lie side by side.
+        Start of each batch among the rows of positive weight, and the end of the last.
     target : ndarray of shape (n_rows,)
     centre, spread, scale : ndarray of shape (n_features + 1,)
-        What brings the columns of the table to mean 0 and spread 1.
+        Centre and spread of the columns of the table, and ``1 / spread``, 0 for constants.
     """
 
     def __init__(self, columns: Sparse, target: Standardised, rows: RowSets) -> None:
@@ -87,7 +87,11 @@ class SparseSource:
         self._aim(target)
 
     def _learn(self) -> None:
-        """Find the moments of all features within each batch, and which had better be dense."""
+        """Compute the moments of all features within each batch, and which are heavy.
+
+        Heavy features have many nonzero entries or lie far from zero. They are converted to dense
+        arrays for products.
+        """
         shape = (len(self.count), self.target_column + 1)
         self.mean: FloatArray = np.empty(shape)
         self.own: FloatArray = np.empty(shape)
@@ -118,7 +122,7 @@ class SparseSource:
         return aimed
 
     def _mean_and_gaps(self, vectors: FloatArray, number: int) -> tuple[FloatArray, FloatArray]:
-        """Means of vectors within one batch, (n_rows,) or (n_rows, k), and the rest of them."""
+        """Means of vectors within one batch, and the deviations; (n_rows,) or (n_rows, k)."""
         mean = self._weights[self._batches[number]] @ vectors / (self.count[number, 0] or 1.0)
         return mean, vectors - mean
 
@@ -127,7 +131,7 @@ class SparseSource:
         scatter = np.empty((len(self.count), *vectors.shape[1:], len(columns)))
         is_target = columns == self.target_column
         places = _all_but(is_target)
-        # The deviations sum to zero, so what they are multiplied by need not be centred.
+        # Deviations sum to zero, so the features need no centring.
         for number, batch in enumerate(self._batches):
             _, gaps = self._mean_and_gaps(vectors[batch], number)
             gaps.T[...] *= self._weights[batch]
@@ -148,8 +152,8 @@ class SparseSource:
         return dense
 
     def between(self, left: IntArray, right: IntArray) -> FloatArray:
-        """Scatter of each left column with each right one."""
-        # One alone is sooner made dense than multiplied by.
+        """Scatter of each left with each right column, (n_batches, len(left), len(right))."""
+        # A single column is faster as a dense array.
         is_heavy = self._is_heavy[left] | (len(left) == 1)
         if not is_heavy.any():
             return self._between_light(left, right)
@@ -162,7 +166,7 @@ class SparseSource:
         return scatter
 
     def _between_light(self, left: IntArray, right: IntArray) -> FloatArray:
-        """Scatter of features that are mostly zero, and not far from it, with other columns."""
+        """Scatter of light features, mostly zero and with small means, with other columns."""
         scatter = np.empty((len(self.count), len(left), len(right)))
         is_target = right == self.target_column
         places = _all_but(is_target)
@@ -186,11 +190,11 @@ class SparseSource:
         return self._scatter(total, columns)
 
     def chain(self, total: FloatArray, links: IntArray, weights: FloatArray) -> SparseChain:
-        """A sum that takes in weighted columns, one after the other."""
+        """Chain of sums, to which weighted columns are added one after the other."""
         return SparseChain(total, links, weights)
 
     def growth(self, chain: SparseChain, start: FloatArray) -> FloatArray:
-        """Own scatter after each link, from that before."""
+        """Scatter of the sum with itself after each link, given that before the first."""
         total, links, weights = chain
         own = np.take(self.own, links, axis=1)
         if len(links) == 1:
@@ -200,17 +204,17 @@ class SparseSource:
         return start + np.cumsum(weights * (2 * with_last - weights * own), axis=1)
 
     def against_each(self, chain: SparseChain, columns: IntArray) -> FloatArray:
-        """Scatter after each link with each column."""
+        """Scatter of the sum after each link with each column."""
         scatter = self.between(chain.links, columns)
         scatter *= chain.weights[:, None]
         scatter[:, 0] += self.against(chain.total, columns)
-        # Many times faster, for long rows, than np.cumsum across them.
+        # For long rows this loop is many times faster than np.cumsum along the first axis.
         for before, after in pairwise(np.moveaxis(scatter, 1, 0)):
             after += before
         return scatter
 
     def against_in_turn(self, chain: SparseChain, after: IntArray, columns: IntArray) -> FloatArray:
-        """Scatter with each column after one link each."""
+        """Scatter of each column with the sum after link ``after`` of that column."""
         return self.against_each(chain, columns)[:, after, np.arange(len(columns))]
 
     def end(self, chain: SparseChain) -> FloatArray:
@@ -223,7 +227,7 @@ class SparseSource:
 
 
 def _all_but(is_target: BoolArray) -> slice | IntArray:
-    """Where it is not: a slice where only the last is."""
+    """Positions that are not the target; a slice if only the last can be the target."""
     if is_target[:-1].any():
         return np.flatnonzero(~is_target)
     return slice(len(is_target) - int(is_target[-1:].sum()))
@@ -232,12 +236,12 @@ def _all_but(is_target: BoolArray) -> slice | IntArray:
 def _products(
     values: sparse.csr_array, features: IntArray, vectors: FloatArray | sparse.csr_array
 ) -> FloatArray:
-    """Products of some features with vectors, (n_rows,) or (n_rows, k), made dense."""
+    """Products of some features with vectors, (n_rows,) or (n_rows, k), as a dense array."""
     if not len(features):
         return np.empty((0, *vectors.shape[1:]))
     first, last = int(features.min()), int(features.max())
     in_between = last - first + 1 - len(features)
-    # A few in between cost less to multiply than all others cost to gather.
+    # If few other features lie in between, it is cheaper to multiply them too than to copy rows.
     is_whole = in_between * math.prod(vectors.shape[1:]) <= len(features)
     chosen = feature_range(values, first, last + 1) if is_whole else some_features(values, features)
     products = chosen @ vectors

@@ -1,4 +1,4 @@
-"""Columns that are known by their sums only: scatters for a search, without the rows."""
+"""Scatters for a search from accumulated sums, without the rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from coterie._core.values import FloatArray, IntArray
 
 
 class Location(NamedTuple):
-    """Where columns lie: the mean and the spread of each, 0 where it is constant."""
+    """Mean and spread of each column; the spread is 0 if the column is constant."""
 
     centre: FloatArray
     spread: FloatArray
@@ -27,14 +27,14 @@ class Location(NamedTuple):
 
 @dataclass(frozen=True)
 class SummedColumns:
-    """Features, or weighted sums of some, of which only sums over rows are known.
+    """Features, or weighted sums of features, of which only sums over rows are known.
 
     Parameters
     ----------
     parts : tuple of Accumulated
         The sums over each batch of rows, of the features and of the targets.
     first : ndarray of shape (n_rows, n_columns)
-        The first row, and the first that is another one, if there is one.
+        The first row, and the first row that differs from it, if there is one.
     combined : sparse array of shape (n_columns, n_features) or None
         The weight of each feature in each column; None where the columns are the features.
     """
@@ -50,16 +50,16 @@ class SummedColumns:
 
     @property
     def n(self) -> float:
-        """Number of rows, as often as each counts."""
+        """Number of rows, or the sum of their weights."""
         return sum(part.count for part in self.parts)
 
     def scaled(self, centre: FloatArray, spread: FloatArray) -> SummedColumns:
-        """The columns less a centre, divided by a spread."""
+        """The columns minus a centre, divided by a spread."""
         weights = sparse.diags_array(1 / spread)
         return replace(self._times(weights), first=(self.first - centre) / spread)
 
     def summed(self, membership: sparse.csr_array) -> SummedColumns:
-        """Sums of some columns, by weights of shape (n_sums, n_columns)."""
+        """Weighted sums of the columns; the weights have shape (n_sums, n_columns)."""
         return replace(self._times(membership), first=(membership @ self.first.T).T)
 
     def _times(self, weights: Any) -> SummedColumns:
@@ -67,7 +67,7 @@ class SummedColumns:
         return replace(self, combined=sparse.csr_array(combined))
 
     def scatter_among(self, columns: IntArray) -> FloatArray:
-        """Scatter of some columns with each other over all rows; 0 for constants."""
+        """Scatter matrix of some columns over all rows; 0 for constants."""
         d = self.parts[0].n_features
         scatter, varies = (
             scatter_within(together(self.parts)),
@@ -80,7 +80,7 @@ class SummedColumns:
         return np.asarray(some @ (some @ scatter).T)
 
     def pooled(self) -> SummedColumns:
-        """The same, all rows in one batch."""
+        """The same columns, with all rows in one batch."""
         return replace(self, parts=(together(self.parts),))
 
     @property
@@ -89,19 +89,19 @@ class SummedColumns:
         return np.array([[part.count] for part in self.parts])
 
     def _means(self) -> tuple[FloatArray, FloatArray]:
-        """An origin, and the means in each batch as seen from there."""
+        """An origin, and the means in each batch minus the origin."""
         origin, gaps = _means_in(self.parts)
         return self._of_columns(origin[None])[0], self._of_columns(gaps)
 
     def _of_columns(self, values: FloatArray) -> FloatArray:
-        """Values of features and targets as values of columns and targets."""
+        """Values of columns and targets, from values of features and targets."""
         if self.combined is None:
             return values
         d = self.combined.shape[1]
         return np.hstack([(self.combined @ values[:, :d].T).T, values[:, d:]])
 
     def _magnitude(self) -> FloatArray:
-        """What the scatters of columns are sums of, so that rounding can be told."""
+        """Magnitude of the terms that the scatter of a column is a sum of, to detect rounding."""
         own = np.stack([part.own for part in self.parts])
         if self.combined is None:
             return np.zeros(own.shape)
@@ -111,7 +111,7 @@ class SummedColumns:
         return np.hstack([(weights @ own[:, :d].T).T * (sizes - 1), 0 * own[:, d:]])
 
     def gram(self, rows: RowSets) -> tuple[GramSource, Location]:
-        """Scatters of the standardised columns, the targets last, and where the columns lie."""
+        """Scatters of the standardised columns, targets last, and the location of the columns."""
         n_targets = self.parts[0].targets.shape[0]
         n_all = self.n_columns + n_targets
         scatters = np.empty((len(self.parts), n_all, n_all))
@@ -129,7 +129,7 @@ class SummedColumns:
         return GramSource(rows, self.counts, mean, scatters, n_targets), where
 
     def _fill(self, part: Accumulated, out: FloatArray) -> None:
-        """Put the scatters within a batch where they belong."""
+        """Write the scatters within a batch to ``out``."""
         m, d = self.n_columns, part.n_features
         if self.combined is None:
             scatter_within(part, out[:m, :m])
@@ -145,14 +145,14 @@ class SummedColumns:
 
 
 def location_of(parts: Sequence[Accumulated]) -> Location:
-    """Where features lie, then targets."""
+    """Location of the features, then of the targets."""
     own = np.stack([part.own for part in parts])
     counts = np.array([[part.count] for part in parts])
     return located(_means_in(parts), counts, own, np.zeros(own.shape))
 
 
 def _means_in(parts: Sequence[Accumulated]) -> tuple[FloatArray, FloatArray]:
-    """An origin, and the means in each batch as seen from there."""
+    """An origin, and the means in each batch minus the origin."""
     origin = parts[0].origin
     gaps = np.stack([(part.origin - origin) + part.from_origin for part in parts])
     return origin, gaps
@@ -164,7 +164,7 @@ def located(
     own: FloatArray,
     magnitude: FloatArray,
 ) -> Location:
-    """Where columns lie, by an origin and the means and own scatters in each batch."""
+    """Location of columns, from an origin and the means and own scatters in each batch."""
     origin, gaps = means
     n = counts.sum()
     middle = (counts * gaps).sum(axis=0) / n
@@ -175,7 +175,7 @@ def located(
 
 
 def together(parts: Sequence[Accumulated]) -> Accumulated:
-    """The sums over all rows; themselves where there is one batch only."""
+    """Sums over all rows; not copied if there is only one batch."""
     if len(parts) == 1:
         return parts[0]
     total = parts[0].copy()
@@ -193,21 +193,21 @@ def scatter_within(part: Accumulated, out: FloatArray | None = None) -> FloatArr
 
 
 def _multiply(scatter: FloatArray, factors: FloatArray) -> None:
-    """Multiply rows and columns, in place; what was symmetric stays so to the last bit."""
+    """Multiply rows and columns by factors, in place; exact symmetry is preserved."""
     for start in range(0, len(factors), STRIP_ROWS):
         strip = slice(start, start + STRIP_ROWS)
         scatter[strip] *= np.outer(factors[strip], factors)
 
 
 def gram_signed(source: GramSource, signs: FloatArray) -> GramSource:
-    """The same scatters, of the features times 1 or -1 each."""
+    """Scatters of the features, each multiplied by its sign, 1 or -1."""
     signs = np.append(signs, np.ones(source.n_targets))
     scatters = source.scatters * signs[:, None] * signs
     return GramSource(source.rows, source.count, source.mean * signs, scatters, source.n_targets)
 
 
 def gram_in_order(source: GramSource, order: IntArray) -> GramSource:
-    """The same scatters, of the features in another order."""
+    """Scatters of the features in another order."""
     targets = np.arange(len(order), source.mean.shape[1])
     places = np.concatenate([order, targets])
     scatters = np.stack([scatter[np.ix_(places, places)] for scatter in source.scatters])
@@ -217,16 +217,16 @@ def gram_in_order(source: GramSource, order: IntArray) -> GramSource:
 def order_by_sums(
     source: GramSource, where: Location, first: FloatArray
 ) -> tuple[IntArray, IntArray]:
-    """An order of the features by what is known of them, and which of them are copies.
+    """Order of the features by their known statistics, and which features are copies.
 
-    By their first rows and their spreads, then by what they have to do with the targets. It does
-    not depend on where they stand, but for features that all of that cannot tell apart.
+    Features are sorted by their first rows, then their spreads, then their scatters with the
+    targets. The order depends on their positions only where all of these are equal.
 
     Returns
     -------
     order : ndarray of shape (n_features,)
     copies : ndarray of shape (n_features,)
-        In that order, the same number for features that are copies of each other.
+        Numbers from 1, in that order; features that are copies of each other have the same number.
     """
     d = first.shape[1]
     with_targets = source.scatters[:, :d, d:].sum(axis=0)
@@ -244,7 +244,7 @@ def order_by_sums(
 
 
 def _copies_among(source: GramSource, features: IntArray) -> list[IntArray]:
-    """Features that may be copies, by sets of those that are."""
+    """Sets of features that are copies of each other, among features that may be."""
     if len(features) == 1:
         return [features]
     mean = source.mean[:, features]

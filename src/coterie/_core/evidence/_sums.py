@@ -1,4 +1,4 @@
-"""Groups that are weighted sums of columns: covariances suffice."""
+"""Evidence for groups that are weighted sums of columns, computed from their scatters."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from coterie._core.values import FloatArray, IntArray
 
 
 class SumGroup(NamedTuple):
-    """A weighted sum of columns: what the source keeps of it, its means and its scatters.
+    """A weighted sum of columns: its representation in the source, its means and its scatters.
 
-    ``mean``, ``own`` and ``parts``, the scatters of its members added up, have shape (n_batches,
-    1). Weights are counted in units of the largest so far, ``unit``, so that squares stay
-    within the floats.
+    ``mean``, ``own`` and ``parts`` have shape (n_batches, 1); ``parts`` is the sum of the scatters
+    of its members. Weights are divided by the largest weight so far, ``unit``, so that squares
+    neither overflow nor underflow.
     """
 
     total: Any
@@ -35,50 +35,50 @@ class SumGroup(NamedTuple):
 
 
 class SumChain(NamedTuple):
-    """A sum that takes in k columns, one after the other."""
+    """A sum to which k columns are added one after the other."""
 
-    links: Any  # what the source keeps of it
+    links: Any  # the representation in the source
     mean_own_parts: tuple[FloatArray, FloatArray, FloatArray]  # (n_batches, k) each
     unit: FloatArray  # (1,)
 
 
 class SumsSeen(NamedTuple):
-    """Some sums as the columns see them: k sums, m columns of which the target is the last."""
+    """Moments of k sums and their scatters with m columns, the last of which is the target."""
 
     mean: FloatArray  # (n_batches, k)
     own: FloatArray  # (n_batches, k)
-    parts: FloatArray  # (n_batches, k), the scatters of their members added up
+    parts: FloatArray  # (n_batches, k), sum of the scatters of their members
     rows: FloatArray  # (n_batches, k, m), scatter with each column
     unit: FloatArray  # (k,) or (1,)
 
 
 class SumsWithin(NamedTuple):
-    """Sums within each set, as k groups for m candidates: each broadcasts to (sets..., k, m)."""
+    """Moments of k groups within each set; fields broadcast to (sets..., k, m)."""
 
     u: FloatArray
     uu: FloatArray
     parts: FloatArray
-    rows: FloatArray  # with the candidates, then with what they contribute if that differs
+    rows: FloatArray  # with the candidates, then with their contributions if these differ
     uy: FloatArray
     unit: FloatArray  # (k,) or (1,)
 
 
 class SumEvidence:
-    """Pair moments of groups that add up contributions.
+    """Pair moments of groups that are sums of contributions.
 
-    Scatter is linear: that of a sum with any column is the sum of scatters. So a merge adds
-    one row and a question is a look-up, whether the source has a matrix or only columns.
+    Scatter is linear: the scatter of a sum with a column is the sum of the scatters. So a merge
+    adds one row, and the moments of a candidate are looked up. This holds for any source.
 
     Parameters
     ----------
     source : Source
-        Its table holds what each feature contributes to a sum, then the features themselves
-        where these differ, then the target.
+        Its table holds the contribution of each feature to a sum, then the features themselves
+        if these differ, then the target.
     weights : ndarray of shape (n_features,)
-        How much of each standardised contribution is added: its spread, to add columns in
-        their own units.
+        Weight of each standardised contribution in a sum: its spread, so that columns are added
+        in their own units.
     signs : bool, default=False
-        Whether a candidate that is anti-correlated with a group joins it with a minus.
+        Whether a candidate with negative correlation to a group is multiplied by -1 to join it.
 
     Attributes
     ----------
@@ -87,23 +87,23 @@ class SumEvidence:
     columns : ndarray of shape (3, sets..., 1, n_columns)
         Mean, own scatter and scatter with the target of each column of the table.
     deviations : ndarray of shape (sets..., n_batches, n_columns)
-        How far the batches of each set lie from its mean.
+        Mean of each batch minus the mean of its set, multiplied by the root of its count.
     as_candidate : int
-        Where in the table the features begin.
+        Index of the first feature in the table.
     typical_weight : float
-        What counts as 1 in a group that begins with a constant.
+        Unit of the weights in a group that starts with a constant.
     units_differ : bool
-        Whether some weights are next to nothing beside others.
+        Whether the smallest weight is 0 or negligible relative to the largest.
     apart : ndarray of shape (n_batches, n_columns)
-        How far the batches lie from the mean of all rows, times the root of their counts.
+        Mean of each batch minus the mean of all rows, multiplied by the root of its count.
     """
 
     def __init__(self, source: Source, weights: FloatArray, *, signs: bool = False) -> None:
         self.n_features = len(weights)
         self.max_candidates = source.max_columns
         self.signs = signs
-        # Links whose weights span all floats have no common unit, and whether a link joins with a
-        # minus is known only when it does: then none is foreseen.
+        # Merges are not computed ahead if weights differ too much for a common unit, or if signs
+        # are allowed, since the sign of a link is known only when it joins.
         self.foresight = 128 if _all_alike(weights[weights > 0]) and not signs else 1
         self.restarts, self.breadth = RESTARTS, BREADTH
         self.foresees = True
@@ -120,7 +120,7 @@ class SumEvidence:
         own = self._rows.pooled(self.deviations, self.deviations, source.own)
         own = unless_constant(own, self.n, set_mean)
         with_target = self._rows.pooled(self.deviations, to_target, source.with_target)
-        # Kept together, so that one look-up serves a question.
+        # Stored in one array, so that one lookup is enough for a candidate.
         self.columns = np.stack([set_mean, own, with_target])[..., None, :]
         self.apart = self._rows.off_centre(count, mean)
         self.units_differ = not _all_alike(weights)
@@ -146,13 +146,13 @@ class SumEvidence:
 
     @property
     def spread(self) -> FloatArray:
-        """Spread of what each feature contributes to a sum."""
+        """Spread of the contribution of each feature to a sum."""
         n = float(self._rows.over_all(self.source.count)[0])
         own = np.asarray(self._own_scatter())[: self.n_features] / n
         return np.asarray(self.weights) * np.sqrt(np.maximum(own, 0.0))
 
     def _weights_in(self, unit: FloatArray, features: IntArray) -> FloatArray:
-        """Weights of features in units of each unit, (len(unit), len(features))."""
+        """Weights of features divided by each unit, (len(unit), len(features))."""
         weights = self.weights[features]
         relative = weights / unit[:, None]
         if not self.units_differ:
@@ -160,7 +160,7 @@ class SumEvidence:
         return np.where(weights > 0, np.clip(relative, SMALL, LARGE), 0.0)
 
     def _units(self, features: IntArray) -> FloatArray:
-        """The weight that counts as 1 in a group that begins with each feature."""
+        """Unit of the weights in a group that starts with each feature."""
         weights = self.weights[features]
         return np.where(weights > 0, weights, self.typical_weight)
 
@@ -171,13 +171,13 @@ class SumEvidence:
         return self.joined(SumGroup(total, nothing, nothing, nothing, unit), features)
 
     def joined(self, group: SumGroup, features: IntArray) -> SumGroup:
-        """The group with some features more."""
+        """The group after some features have joined."""
         chain = self._chain(group, features)
         mean, own, parts = (field[:, -1:] for field in chain.mean_own_parts)
         return SumGroup(self.source.end(chain.links), mean, own, parts, chain.unit)
 
     def _in_units_of(self, group: SumGroup, features: IntArray) -> SumGroup:
-        """The group in units of the heaviest of some features, if heavier than its own."""
+        """The group in units of the largest weight of some features, if it exceeds the unit."""
         if not self.units_differ:
             return group
         heaviest = float(self.weights[features].max())
@@ -205,14 +205,14 @@ class SumEvidence:
         return SumChain(links, mean_own_parts, group.unit)
 
     def _signs_with(self, group: SumGroup, features: IntArray) -> FloatArray:
-        """1 or -1 for each of some features, as they would join a group."""
+        """Sign with which each of some features would join a group, 1 or -1."""
         scatter = self.source.against(group.total, features)
         left = self._rows.off_centre(self.source.count, group.mean)
         between = left * np.take(self.apart, features, axis=1)
         return self._signs_of(scatter, between)
 
     def _signs_of(self, scatter: FloatArray, between: FloatArray) -> FloatArray:
-        """-1 where the scatter over all rows is negative, else 1; batches come first."""
+        """-1 where the scatter over all rows is negative, else 1; the first axis is batches."""
         total = self._rows.over_all(scatter) + between.sum(axis=0)
         return np.where(total < 0, -1.0, 1.0)
 
@@ -223,14 +223,14 @@ class SumEvidence:
         return self._pairs_seen(SumsSeen(*group[1:4], rows, group.unit), seen, candidates)
 
     def pairs_along(self, group: SumGroup, links: IntArray, candidates: IntArray) -> PairMoments:
-        """Moments with each candidate, after each link of a chain has joined in turn."""
+        """Moments with each candidate after each link: (k, m) pairs for k links, m candidates."""
         chain, seen = self._chain(group, links), self._seen_by(candidates)
         rows = self.source.against_each(chain.links, seen)
         sums = SumsSeen(*chain.mean_own_parts, rows, chain.unit)
         return self._pairs_seen(sums, seen, candidates)
 
     def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> PairMoments:
-        """Moments of each of some features, alone, with each candidate."""
+        """Moments of groups of one feature each with each candidate."""
         unit = self._units(features)
         weights = np.where(self.weights[features] > 0, 1.0, 0.0)
         mean = weights * self.source.mean[:, features]
@@ -243,7 +243,7 @@ class SumEvidence:
         return self._pairs(self._within_sets(sums, seen), candidates, self._signs(sums, candidates))
 
     def _signs(self, sums: SumsSeen, candidates: IntArray) -> FloatArray | None:
-        """1 or -1 for each candidate of each sum, of shape (k, m), where signs are allowed."""
+        """Sign of each candidate for each sum, of shape (k, m); None if signs are not allowed."""
         if not self.signs:
             return None
         left = self._rows.off_centre(self.source.count, sums.mean)[..., None]
@@ -251,7 +251,7 @@ class SumEvidence:
         return self._signs_of(sums.rows[..., : len(candidates)], between)
 
     def signs_in_turn(self, members: IntArray) -> FloatArray:
-        """1 or -1 for features that joined a group in this order."""
+        """Signs, 1 or -1, of features that joined a group in this order."""
         signs, group = np.ones(len(members)), self.alone(int(members[0]))
         for place, member in enumerate(members[1:, None], start=1):
             signs[place] = self._signs_with(group, member)[0]
@@ -259,13 +259,13 @@ class SumEvidence:
         return signs
 
     def _seen_by(self, candidates: IntArray) -> IntArray:
-        """The columns to look at: candidates, what they contribute if that differs, target."""
+        """Columns of the table to use: candidates, their contributions if different, target."""
         if self.as_candidate == 0:
             return np.append(candidates, self._target)
         return np.concatenate([candidates + self.as_candidate, candidates, [self._target]])
 
     def pairs_in_turn(self, group: SumGroup, links: IntArray, candidates: IntArray) -> PairMoments:
-        """Moments with each candidate, once the links before it have joined."""
+        """Moments with each candidate after the links that precede it have joined."""
         chain, seen = self._chain(group, links), self._seen_by(candidates)[:-1]
         after = np.searchsorted(links, candidates) - 1
         mean, own, parts = (field[:, after] for field in chain.mean_own_parts)
@@ -310,7 +310,7 @@ class SumEvidence:
         weights = self._weights_in(sums.unit, candidates)
         v, uv, vy = mean[..., :m], sums.rows[..., :m], with_target[..., :m]
         if signs is not None:
-            # A candidate that joins with a minus is one that is turned round.
+            # A candidate of negative sign is multiplied by -1.
             weights, v, uv, vy = (each * signs for each in (weights, v, uv, vy))
         added = weights**2 * own[..., contributed]
         merged = uu + added + 2 * weights * with_contributed
@@ -338,11 +338,11 @@ def _no_value(like: FloatArray) -> FloatArray:
 
 
 def _typical(weights: FloatArray) -> float:
-    """The geometric mean of those that are positive."""
+    """Geometric mean of the positive weights; 1 if there are none."""
     varying = weights[weights > 0]
     return float(np.exp(np.log(varying).mean())) if len(varying) else 1.0
 
 
 def _all_alike(weights: FloatArray) -> bool:
-    """Whether all weights are positive and so near each other that ratios have squares."""
+    """Whether all weights are positive and squares of their ratios do not underflow."""
     return len(weights) == 0 or bool(weights.min() > SMALL * weights.max())

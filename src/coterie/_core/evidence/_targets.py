@@ -11,12 +11,12 @@ from coterie._core.values import FloatArray, IntArray
 
 
 class ManyTargets:
-    """The same groups as seen by each of several targets.
+    """Evidence about the same groups for each of several targets.
 
     Parameters
     ----------
     views : sequence of evidence
-        One for each target; the state of a group is the same for all.
+        One per target; the state of a group is the same for all.
     """
 
     def __init__(self, views: Sequence[Any]) -> None:
@@ -30,7 +30,7 @@ class ManyTargets:
 
     @property
     def relevance(self) -> FloatArray:
-        """Squared correlations of each feature with all targets, added up; NaN for constants."""
+        """Sum of the squared correlations of each feature with all targets; NaN for constants."""
         return np.sum([view.relevance for view in self.views], axis=0)
 
     @property
@@ -39,17 +39,17 @@ class ManyTargets:
         return self.views[0].spread
 
     def pairs(self, group: Any, candidates: IntArray) -> list[Any]:
-        """What each target has to do with the group and each candidate."""
+        """Evidence on the group with each candidate, one item per target."""
         return [view.pairs(group, candidates) for view in self.views]
 
     def pairs_along(self, group: Any, links: IntArray, candidates: IntArray) -> list[Any]:
-        """The same, after each of some links has joined in turn."""
+        """Evidence with each candidate after each link has joined, one item per target."""
         return [view.pairs_along(group, links, candidates) for view in self.views]
 
     def pairs_in_turn(self, group: Any, links: IntArray, candidates: IntArray) -> list[Any]:
-        """The same for each candidate once the links before it have joined."""
+        """Evidence with each candidate after the links before it, one item per target."""
         return [view.pairs_in_turn(group, links, candidates) for view in self.views]
 
     def pairs_of_singles(self, features: IntArray, candidates: IntArray) -> list[Any]:
-        """The same for each of some features, alone."""
+        """Evidence on groups of one feature with each candidate, one item per target."""
         return [view.pairs_of_singles(features, candidates) for view in self.views]
