@@ -1,4 +1,4 @@
-"""Features that stay together: one column for the search, all of them in the answer."""
+"""Must-link constraints: features of one unit stay together and are searched as one column."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from coterie._core.values import FloatArray, IntArray, Partition, Trace, is_spar
 
 @dataclass(frozen=True)
 class MustLink:
-    """A partition of the features to begin with, which a search may only make coarser.
+    """An initial partition of the features into units, which a search may only make coarser.
 
-    A sum of sums is a sum of all members, so for aggregations that add up, a search among the
-    sums of the units is a search among their members.
+    A sum of sums is the sum of all members. So, for additive aggregations, a search on the sums
+    of the units is equivalent to a search on their members.
 
     Parameters
     ----------
     members : tuple of ndarray
-        The features of each unit; every feature is in one.
+        The features of each unit; every feature is in exactly one unit.
     signs : ndarray of shape (n_features,) or None
-        -1 for features that are in their unit with a minus.
+        -1 for features that are multiplied by -1 in their unit.
     """
 
     members: tuple[IntArray, ...]
@@ -33,7 +33,7 @@ class MustLink:
 
     @classmethod
     def of(cls, groups: Sequence[IntArray], n_features: int) -> MustLink:
-        """These groups, and every other feature by itself, in the order of first members."""
+        """Units made of these groups and of every other feature alone, sorted by first member."""
         grouped = np.concatenate([np.empty(0, dtype=np.intp), *groups])
         others = np.setdiff1d(np.arange(n_features), grouped)
         units = [*(np.sort(group) for group in groups), *others[:, None]]
@@ -45,12 +45,12 @@ class MustLink:
         return sum(map(len, self.members))
 
     def signed(self, scatter_among: Callable[[IntArray], FloatArray]) -> MustLink:
-        """The same units, each member with the sign that it has beside those before it.
+        """The same units with signs: each member has the sign of its scatter with those before it.
 
         Parameters
         ----------
         scatter_among : callable
-            Gives the scatter of some features with each other.
+            Returns the scatter matrix of the given features.
         """
         if self.signs is not None:
             return self
@@ -66,7 +66,7 @@ class MustLink:
         return np.array([unit[0] for unit in self.members])
 
     def sums(self, columns: Any) -> Any:
-        """One column per unit."""
+        """Sum of the features of each unit, one column per unit."""
         if len(self.members) == columns.shape[1] and (self.signs is None or self.signs.min() > 0):
             return columns
         if is_sparse(columns):
@@ -79,7 +79,7 @@ class MustLink:
         )
 
     def limits(self, limits: Limits) -> Limits:
-        """Limits among features as limits among units."""
+        """Limits on units, from limits on features."""
         graph, largest, kinds = limits.neighbours, limits.max_group_size, limits.kinds
         return Limits(
             None if graph is None else self._joined_graph(graph),
@@ -89,7 +89,7 @@ class MustLink:
         )
 
     def _joined_graph(self, graph: sparse.csr_array) -> sparse.csr_array:
-        """Sets touch where their members do."""
+        """Graph of the units: two units are neighbours if any of their members are."""
         within = self.membership(graph.shape[0])
         joined = sparse.coo_array(within @ graph @ within.T)
         apart = (joined.row != joined.col) & (joined.data != 0)
@@ -97,28 +97,31 @@ class MustLink:
         return sparse.csr_array((joined.data[apart], places), shape=joined.shape)
 
     def membership(self, n_features: int) -> sparse.csr_array:
-        """1 where a unit has a feature."""
+        """Indicator matrix of shape (n_units, n_features): 1 where a unit has a feature."""
         unit_of = np.repeat(np.arange(len(self.members)), [len(unit) for unit in self.members])
         features = np.concatenate(self.members)
         shape = (len(self.members), n_features)
         return sparse.csr_array((np.ones(len(features)), (unit_of, features)), shape=shape)
 
     def weights(self, n_features: int) -> sparse.csr_array:
-        """The same with the sign that the feature has in its unit."""
+        """Membership matrix multiplied by the sign of each feature in its unit."""
         weights = self.membership(n_features)
         if self.signs is not None:
             weights.data = self.signs[weights.indices]
         return weights
 
     def of_each(self, values: FloatArray) -> FloatArray:
-        """One value for each feature, from one for each unit."""
+        """Value of each feature, copied from the value of its unit."""
         each = np.empty(self.n_features)
         for unit, value in zip(self.members, values, strict=True):
             each[unit] = value
         return each
 
     def expanded(self, partition: Partition, trace: Trace) -> tuple[Partition, Trace]:
-        """A partition of units as one of their features, candidates named by their first."""
+        """Partition and trace of features, from those of units.
+
+        A candidate unit is named by its first feature.
+        """
         groups = [np.concatenate([self.members[u] for u in group]) for group in partition.groups]
         signs = None if partition.signs is None else self.of_each(partition.signs)
         if signs is not None and self.signs is not None:
@@ -129,7 +132,7 @@ class MustLink:
 
 
 def _signs_in_turn(scatter: FloatArray) -> FloatArray:
-    """1 or -1 for columns of which each joins the sum of those before it."""
+    """Sign of each column, 1 or -1: the sign of its scatter with the sum of those before it."""
     signs = np.ones(len(scatter))
     for place in range(1, len(scatter)):
         signs[place] = -1.0 if signs[:place] @ scatter[:place, place] < 0 else 1.0

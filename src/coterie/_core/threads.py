@@ -1,4 +1,4 @@
-"""How many threads BLAS may use, whoever asks for few at the same time."""
+"""Limits on the number of BLAS threads, safe when several callers set one at the same time."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from threadpoolctl import ThreadpoolController
 
 
 class SharedLimit:
-    """A limit for the whole process, which the last who wanted one lifts again.
+    """A limit on BLAS threads for the whole process, shared by all callers.
 
-    The number of threads belongs to the process and not to who sets it: restored by each from
-    what it found, it would stay at what another had set meanwhile. Only where threads come from
-    OpenMP does each thread of Python have a number of its own.
+    The number of threads belongs to the process, not to the caller that sets it. If each caller
+    restored the number that it found, the limit of another caller could stay in place for good. So
+    the number from before the first limit is restored when the last caller leaves. OpenMP is the
+    exception: there each Python thread has a number of its own.
     """
 
     def __init__(self) -> None:
@@ -26,7 +27,7 @@ class SharedLimit:
 
     @contextmanager
     def at_most(self, n_threads: int) -> Iterator[None]:
-        """No more than so many threads while this lasts; the fewest that anybody wants."""
+        """Context manager with at most ``n_threads`` threads; the lowest active limit applies."""
         own = [(pool, pool.num_threads) for pool in _pools() if _is_own(pool)]
         shared = [pool for pool in _pools() if not _is_own(pool)]
         with self._lock:
@@ -46,9 +47,9 @@ class SharedLimit:
                 self._apply(shared)
 
     def _apply(self, shared: list[Any]) -> None:
-        """Give each pool as many threads as everybody agrees to."""
+        """Set each pool to the lowest active limit, or to its number before any limit."""
         for pool, before in zip(shared, self._before, strict=True):
-            # Some versions listen only to the thread that has set a number first.
+            # Some BLAS versions accept a number only from the thread that set one first.
             release = getattr(type(pool), "clear_controlling_thread", None)
             if release is not None:
                 release(force=True)
@@ -59,12 +60,12 @@ class SharedLimit:
 
 @cache
 def _pools() -> list[Any]:
-    """The pools of BLAS in this process; looking for them takes longer than a small fit."""
+    """Thread pools of BLAS in this process; cached, since the lookup is slower than a small fit."""
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 def _is_own(pool: Any) -> bool:
-    """Whether each thread of Python has a number of threads of its own."""
+    """Whether each Python thread has its own number of BLAS threads."""
     return getattr(pool, "threading_layer", None) == "openmp"
 
 
@@ -72,10 +73,10 @@ _LIMIT = SharedLimit()
 
 
 def at_most(n_threads: int) -> AbstractContextManager[None]:
-    """No more than so many threads of BLAS in this process, while this lasts."""
+    """Context manager that limits BLAS in this process to ``n_threads`` threads."""
     return _LIMIT.at_most(n_threads)
 
 
 def few_threads(few: bool) -> AbstractContextManager[None]:
-    """One thread for products so small that waking others takes longer than they do."""
+    """Context manager with one BLAS thread if ``few``; for products too small to share."""
     return at_most(1) if few else nullcontext()

@@ -1,4 +1,4 @@
-"""The small frozen things that travel between rooms."""
+"""Immutable value types that all packages share: verdicts, partitions and traces."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ IntArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
 
-# Whether columns are kept without their zeros.
+# Whether columns are a SciPy sparse array.
 is_sparse: Callable[[Any], bool] = sparse.issparse
 
 
 class FitWarning(UserWarning):
-    """What a fit found that its user may not expect, and what to do about it.
+    """Warning about a result of a fit that the user may not expect, and what to do about it.
 
-    Constants that stay apart, more groups than a model can use, columns of different units in one
-    mean, whole numbers that look like classes. It is a category of its own, to be silenced or
-    turned into an error by those who know.
+    Examples are constant features that stay apart, more groups than a model can use, columns of
+    different units in one mean, and integer targets that look like classes. The category is
+    separate, so that it can be silenced or turned into an error on its own.
 
     Examples
     --------
@@ -41,17 +41,17 @@ class FitWarning(UserWarning):
 
 
 def where(condition: BoolArray, yes: FloatArray | float, no: FloatArray | float) -> FloatArray:
-    """As np.where, with a name of our own: compiled, the formulas take single numbers."""
+    """Values as from np.where; a separate name lets compiled code replace it for scalars."""
     return np.where(condition, yes, no)
 
 
 def excess(price: Any, allowance: Any) -> Any:
-    """Price less allowance; where the allowance is infinite, the price alone."""
+    """Price minus allowance; the price alone where the allowance is infinite."""
     return price - where(np.equal(allowance, np.inf), 0.0, allowance)
 
 
 class Verdict(NamedTuple):
-    """Price and allowance of each of m candidates for joining one group.
+    """Price and allowance of each of m candidates to join one group.
 
     A merge is accepted when its price does not exceed its allowance.
     """
@@ -83,9 +83,10 @@ class Partition:
     Parameters
     ----------
     groups : tuple of ndarray
-        The members of each, sorted.
+        The members of each group, sorted.
     signs : ndarray of shape (n_features,) or None
-        -1 for a feature that joined with a minus, seen from the first member; None if none may.
+        -1 for a feature that is multiplied by -1 in its group, relative to the first member.
+        None if signs are not allowed.
     """
 
     groups: tuple[IntArray, ...]
@@ -93,12 +94,12 @@ class Partition:
 
     @classmethod
     def of(cls, groups: Iterable[ArrayLike]) -> Partition:
-        """Partition of these groups, their members sorted."""
+        """Partition made of these groups; members and groups are sorted."""
         sorted_groups = (np.sort(np.asarray(group, dtype=np.intp)) for group in groups)
         return cls(tuple(sorted(sorted_groups, key=lambda group: int(group[0]))))
 
     def oriented(self) -> Partition:
-        """The same with signs that are seen from the first member of each group."""
+        """The same partition, with signs relative to the first member of each group."""
         if self.signs is None:
             return self
         signs = self.signs.copy()
@@ -108,7 +109,7 @@ class Partition:
 
     @property
     def sign_of_each(self) -> FloatArray:
-        """1 or -1 for each feature; 1 for all where none may join with a minus."""
+        """Sign of each feature, 1 or -1; all 1 where signs are not allowed."""
         return np.ones(sum(map(len, self.groups))) if self.signs is None else self.signs
 
     @property
@@ -121,7 +122,7 @@ class Partition:
 
 
 class Decision(NamedTuple):
-    """What some candidates were told, in this order, when they asked to join a group."""
+    """Verdicts on some candidates to join one group, in the order in which they were judged."""
 
     seed: int  # the feature that opened the group
     candidates: IntArray
@@ -133,7 +134,7 @@ Trace = np.recarray[Any, Any]
 
 
 def in_order_of_joining(partition: Partition, trace: Trace) -> Iterable[IntArray]:
-    """The members of each group, the one that opened it first, then as they were accepted."""
+    """Members of each group: first the feature that opened it, then in order of acceptance."""
     accepted = trace[trace.accepted]
     accepted = accepted[np.argsort(accepted.group, kind="stable")]
     edges = np.searchsorted(accepted.group, np.arange(1, len(partition.groups)))
@@ -143,7 +144,7 @@ def in_order_of_joining(partition: Partition, trace: Trace) -> Iterable[IntArray
 
 
 def trace_of(decisions: Sequence[Decision], partition: Partition) -> Trace:
-    """One record per question, in the order in which they were asked."""
+    """Trace with one record per judged candidate, in the order of the decisions."""
     sizes = [len(decision.candidates) for decision in decisions]
     trace = np.empty(sum(sizes), dtype=TRACE_DTYPE)
     if decisions:
@@ -157,12 +158,12 @@ def trace_of(decisions: Sequence[Decision], partition: Partition) -> Trace:
 
 
 def reordered(partition: Partition, trace: Trace, order: IntArray) -> tuple[Partition, Trace]:
-    """Partition and trace of features that were searched in another order.
+    """Partition and trace in the original feature numbers, after a search in another order.
 
     Parameters
     ----------
     order : ndarray of shape (n_features,)
-        ``order[i]`` is the feature that was searched as number i.
+        ``order[i]`` is the feature that had number i in the search.
     """
     renamed = Partition.of(order[members] for members in partition.groups)
     if partition.signs is not None:
