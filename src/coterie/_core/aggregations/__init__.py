@@ -1,13 +1,13 @@
-"""A group of columns becomes one column.
+"""Aggregations: functions that turn a group of columns into one column.
 
-Two kinds, and the type says which. An :class:`Additive` aggregation adds up what each
-column contributes, so covariances are all that a search needs. The others keep a running
-state (see :class:`coterie._core.evidence.RunningAggregate`) and must see the columns. Apart
-from that, one that is :class:`Linear` offers its weights.
+There are two kinds. An :class:`Additive` aggregation is a sum of one contribution per column, so
+a search needs only covariances. The others keep a running state (see
+:class:`coterie._core.evidence.RunningAggregate`) and need the columns themselves. In addition, a
+:class:`Linear` aggregation has weights.
 
-All have a ``name``, the word for them in the names of output columns; ``keeps_single``,
-whether the aggregate of one column is that column; and ``values(columns)``, one value per
-row of columns of shape (n_samples, m).
+Every aggregation has a ``name``, which is used in the names of output columns; ``keeps_single``,
+whether the aggregate of one column is that column; and ``values(columns)``, which gives one value
+per row of columns of shape (n_samples, m).
 """
 
 from coterie._core.aggregations._additive import LinearSum, SumOfSquares

@@ -1,4 +1,4 @@
-"""Sums of one contribution per column; the linear ones have weights."""
+"""Additive aggregations: sum, mean and sum of squares."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coterie._core.values import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class LinearSum:
-    """The sum of the columns, or their mean."""
+    """Sum of the columns, or their mean."""
 
     name: str
     average: bool
@@ -31,7 +31,7 @@ class LinearSum:
 
 @dataclass(frozen=True)
 class SumOfSquares:
-    """The sum of the squared columns; a group of one is already a square."""
+    """Sum of the squared columns; a group of one column is squared too."""
 
     name: str = "sum_of_squares"
     keeps_single: bool = False

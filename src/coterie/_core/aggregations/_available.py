@@ -1,7 +1,8 @@
-"""Aggregates of members of which some have no value.
+"""Aggregates of columns with missing values.
 
-In each row, a member without a value is taken to differ from its own mean as those that have one do
-on average. So an aggregate keeps its level and its scale, whoever is missing.
+In each row, a missing value is replaced by the mean of its column plus the average deviation, from
+their own means, of the members that have a value. So the level and the scale of an aggregate do not
+depend on which members are missing.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from coterie._core.values import BoolArray, FloatArray
 
 
 def means_of_available(columns: FloatArray, row_weights: FloatArray | None = None) -> FloatArray:
-    """Mean of each column over the rows that have a value; 0 where none has.
+    """Mean of each column over the rows that have a value; 0 for columns without values.
 
     Parameters
     ----------
     columns : ndarray of shape (n_samples,) or (n_samples, n_columns)
     row_weights : ndarray of shape (n_samples,) or None
-        How many times each row counts.
+        Weight of each row.
     """
     has = ~np.isnan(columns)
     counts = has if row_weights is None else (row_weights * has.T).T
@@ -31,22 +32,22 @@ def means_of_available(columns: FloatArray, row_weights: FloatArray | None = Non
 
 
 def filled(columns: FloatArray, means: FloatArray) -> FloatArray:
-    """The columns of one group, a value in place of each that is missing.
+    """Columns of one group, with missing values replaced.
 
     Parameters
     ----------
     columns : ndarray of shape (n_samples, n_columns)
-        NaN where there is no value.
+        NaN for missing values.
     means : ndarray of shape (n_columns,)
 
     Returns
     -------
     ndarray of shape (n_samples, n_columns)
-        NaN in rows that have no value at all.
+        NaN in rows in which all values are missing.
 
     Examples
     --------
-    Two stations, of which one is 20 degrees warmer:
+    Two stations, one of which is 20 degrees warmer:
 
     >>> import numpy as np
     >>> filled(np.array([[26.0, 4.0], [np.nan, 7.0]]), np.array([25.0, 5.0])).tolist()
@@ -59,21 +60,21 @@ def filled(columns: FloatArray, means: FloatArray) -> FloatArray:
 
 
 def _average(total: FloatArray, count: FloatArray) -> FloatArray:
-    """A mean, and NaN where nothing counts."""
+    """Mean, and NaN where the count is 0."""
     return np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0)
 
 
 class Parts(NamedTuple):
-    """What columns of shape (n,) or (n, m) are, and how they differ from their means."""
+    """Values of columns of shape (n,) or (n, m), their means, and deviations from the means."""
 
     has: BoolArray
-    values: FloatArray  # 0 where there is none
-    means: FloatArray  # where there is no value, else 0
-    deviations: FloatArray  # 0 where there is no value
+    values: FloatArray  # 0 where missing
+    means: FloatArray  # where missing, else 0
+    deviations: FloatArray  # 0 where missing
 
     @classmethod
     def of(cls, columns: FloatArray, row_weights: FloatArray | None) -> Parts:
-        """The parts of some columns, with means over the rows that have a value."""
+        """Parts of some columns, with means over the rows that have a value."""
         means, has = means_of_available(columns, row_weights), ~np.isnan(columns)
         return cls(
             has,
@@ -85,11 +86,11 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class AvailableSum:
-    """A sum or a mean; its state is what columns add to it, shape (4, n_samples)."""
+    """Sum or mean with missing values; the state is additive, of shape (4, n_samples)."""
 
     average: bool = False
     row_weights: FloatArray | None = field(default=None, compare=False)
-    # Whether members that are opposed to each other leave nothing but rounding.
+    # Whether members can cancel each other, so that the result is only rounding error.
     cancels: ClassVar[bool] = True
 
     def first(self, column: FloatArray) -> FloatArray:
@@ -111,10 +112,10 @@ class AvailableSum:
 
 @dataclass(frozen=True)
 class AvailableSquares:
-    """A sum of squares or its root; its state is what columns add to it, shape (5, n_samples).
+    """Sum of squares or its root with missing values; the state has shape (5, n_samples).
 
-    Of members that are missing, of mean m and all with the same deviation d, the squares are
-    ``m^2 + 2 m d + d^2``.
+    The state is additive. A missing value of a member with mean m is replaced by m + d, where d is
+    the same for all members of the row. Its square is ``m^2 + 2 m d + d^2``.
     """
 
     root: bool = False
@@ -133,7 +134,7 @@ class AvailableSquares:
         squares, means, deviation, count, size = state
         each = _average(deviation, count)
         total = squares + each * (2 * means + (size - count) * each)
-        # Rounding may leave less than nothing of members that are all 0.
+        # Rounding errors may make the sum negative if all members are 0.
         return np.sqrt(np.maximum(total, 0.0)) if self.root else total
 
     def with_each(self, state: FloatArray, columns: FloatArray) -> FloatArray:
@@ -141,7 +142,10 @@ class AvailableSquares:
 
 
 class ExtremeState(NamedTuple):
-    """The extreme of who is there, of the means of who is not, and how those there deviate."""
+    """Extreme of the available values, of the means of missing members, and sum of deviations.
+
+    ``there`` is the number of members that have a value.
+    """
 
     present: FloatArray
     absent: FloatArray
@@ -151,7 +155,7 @@ class ExtremeState(NamedTuple):
 
 @dataclass(frozen=True)
 class AvailableExtreme:
-    """The largest or the smallest value of each row: ``of`` is np.fmax or np.fmin."""
+    """Maximum or minimum of each row with missing values: ``of`` is np.fmax or np.fmin."""
 
     of: np.ufunc
     row_weights: FloatArray | None = field(default=None, compare=False)
@@ -182,7 +186,7 @@ class AvailableExtreme:
 
 @dataclass(frozen=True)
 class AvailableMedian:
-    """The median of each row; its state is the columns."""
+    """Median of each row with missing values; the state is the columns."""
 
     row_weights: FloatArray | None = field(default=None, compare=False)
 
@@ -193,7 +197,7 @@ class AvailableMedian:
         return np.column_stack([state, column])
 
     def value(self, state: FloatArray) -> FloatArray:
-        # Rows without any value stay NaN throughout.
+        # Rows without any value stay NaN.
         return np.median(filled(state, means_of_available(state, self.row_weights)), axis=1)
 
     def with_each(self, state: FloatArray, columns: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""All aggregations by name, and their forms for missing values and row weights."""
+"""All aggregations by name, and their variants for missing values and row weights."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ AGGREGATIONS: dict[str, Aggregation] = {
 
 
 def over_available(aggregation: Aggregation, row_weights: FloatArray | None = None) -> Any:
-    """The aggregation of members of which some have no value, or None where there is none.
+    """Variant of the aggregation for missing values; None if there is no such variant.
 
-    It keeps a running state; ``row_weights`` say how many times each row counts.
+    It keeps a running state. ``row_weights`` has the weight of each row.
     """
     match aggregation:
         case LinearSum(_, average):
@@ -55,9 +55,9 @@ def over_available(aggregation: Aggregation, row_weights: FloatArray | None = No
 def running_form(
     aggregation: Aggregation, row_weights: FloatArray | None = None, *, missing: bool
 ) -> Any:
-    """The aggregation with a running state, of members that may have missing values.
+    """Variant of the aggregation with a running state, for missing values if ``missing``.
 
-    A sum has one too, for those who must see it row by row.
+    Sums have such a variant too, for criteria that need the aggregate row by row.
     """
     if missing or isinstance(aggregation, Additive):
         return over_available(aggregation, row_weights) or Custom(aggregation.values)
@@ -65,7 +65,7 @@ def running_form(
 
 
 def weighted(aggregation: Aggregation, row_weights: FloatArray | None) -> Aggregation:
-    """The aggregation as learned from rows that count so many times."""
+    """The aggregation with row weights, if it learns its weights from rows."""
     if isinstance(aggregation, Principal):
         return replace(aggregation, row_weights=row_weights)
     return aggregation

@@ -1,4 +1,4 @@
-"""The first principal component, a weighted sum whose weights are learned from rows."""
+"""First principal component: a weighted sum whose weights are learned from rows."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from coterie._core.aggregations._protocols import Weights
 from coterie._core.values import FloatArray, IntArray
 
-# Weights whose sum is no more than this add up to 0.
+# A sum of weights is treated as 0 if its absolute value is at most this.
 OPPOSED = 1e-9
 
 
 class PrincipalState(NamedTuple):
-    """Centred columns and the eigenvectors of their scatter, the largest last."""
+    """Centred columns, and the eigenvalues and eigenvectors of their scatter, largest last."""
 
     columns: FloatArray
     eigenvalues: FloatArray
@@ -24,10 +24,10 @@ class PrincipalState(NamedTuple):
 
 @dataclass(frozen=True)
 class Principal:
-    """The first principal component, its sign such that the weights sum to 0 or more.
+    """First principal component, with the sign for which the sum of the weights is positive.
 
-    Where they sum to 0, the first of them is positive. Rows count as often as ``row_weights`` say;
-    once if None.
+    If the weights sum to 0, the first nonzero weight is positive. ``row_weights`` has the weight of
+    each row; None if all are 1.
     """
 
     name: str = "principal"
@@ -55,14 +55,15 @@ class Principal:
     def _top(self, state: PrincipalState) -> FloatArray:
         top = state.eigenvectors[:, -1]
         total = float(top.sum())
-        # Opposites add up to rounding, which must not decide.
+        # Weights that cancel sum to a rounding error, which must not decide the sign.
         leading = total if abs(total) > OPPOSED else float(top[np.argmax(np.abs(top) > OPPOSED)])
         return top if leading >= 0 else -top
 
     def with_each(self, state: PrincipalState, columns: FloatArray) -> FloatArray:
-        # One column more borders the scatter matrix by one row, and the top eigenvector
-        # of a bordered diagonal matrix is a root of one equation per candidate. Its sign
-        # is left open: no price depends on the direction of a merged column.
+        # A further column adds one row and one column to the scatter matrix. In the basis of the
+        # eigenvectors this is a bordered diagonal matrix, and its largest eigenvalue is the root
+        # of one equation per candidate. The sign of the eigenvector is arbitrary, since no price
+        # depends on the sign of a merged column.
         centred = self._centred(columns)
         weighted = self._weighted(centred)
         border = state.eigenvectors.T @ (state.columns.T @ weighted)
@@ -74,7 +75,7 @@ class Principal:
         chosen = columns[:, members]
         centre = np.average(chosen, axis=0, weights=self.row_weights)
         centred = chosen - centre
-        # Weights have no unit; in this one, squares stay within the floats.
+        # Scaling does not change the weights, and prevents overflow and underflow of squares.
         return Weights(centre, self._top(self._state(centred / (np.abs(centred).max() or 1.0))))
 
     def values(self, columns: FloatArray) -> FloatArray:
@@ -85,7 +86,7 @@ class Principal:
 def _top_of_bordered(
     diagonal: FloatArray, border: FloatArray, corner: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Eigenvectors of the largest eigenvalue of k bordered diagonal matrices.
+    """Eigenvectors to the largest eigenvalue of k bordered diagonal matrices.
 
     Parameters
     ----------
@@ -97,20 +98,20 @@ def _top_of_bordered(
     Returns
     -------
     old, new : ndarray of shape (m, k) and (k,)
-        The components along the diagonal and along the corner.
+        The components of the diagonal and of the corner.
     """
     gaps = (diagonal[-1] - diagonal[:-1])[:, None]
     excess = corner - diagonal[-1]
-    # A candidate at right angles to the top eigenvector is one that is nearly so; then
-    # whichever of the two varies more is the answer, with no case of its own.
+    # A candidate orthogonal to the top eigenvector is treated as nearly orthogonal. Then the
+    # result is the one of the two with the larger variance, without a special case.
     size = corner + diagonal[-1]
     nearly = np.finfo(np.float64).eps * np.where(size > 0, size, 1.0)
     last = np.where(np.abs(border[-1]) > nearly, border[-1], nearly)
     border = np.vstack([border[:-1], last])
     squares = np.square(border)
     # The largest eigenvalue exceeds that of the old matrix by x > 0, the root of the convex
-    # and decreasing f(x) = excess - x + sum of squares / (gaps + x). Starting below the
-    # root, where the top eigenvector alone would put it, Newton's steps only go up.
+    # and decreasing f(x) = excess - x + sum of squares / (gaps + x). The start is the root for
+    # the top eigenvector alone, which is below the root, so Newton's steps only increase x.
     larger = np.hypot(excess / 2, last) + np.abs(excess) / 2
     x = np.where(excess > 0, larger, squares[-1] / larger)
     for _ in range(100):
@@ -120,7 +121,7 @@ def _top_of_bordered(
         x = np.maximum(x, x + step)
         if np.all(step <= 1e-15 * x):
             break
-    # The eigenvector is border / (gaps + x) and 1, here multiplied by x.
+    # The eigenvector is (border / (gaps + x), 1), here multiplied by x.
     old = np.vstack([x * border[:-1] / (gaps + x), last])
     length = np.sqrt(np.sum(old**2, axis=0) + x**2)
     return old / length, x / length

@@ -1,4 +1,4 @@
-"""What an aggregation can promise beyond its values."""
+"""Protocols of additive and of linear aggregations."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from coterie._core.values import FloatArray, IntArray
 
 @runtime_checkable
 class Additive(Protocol):
-    """Proportional to the sum of one contribution per column."""
+    """Aggregation that is proportional to the sum of one contribution per column."""
 
     def contribution(self, columns: FloatArray) -> FloatArray:
-        """What each column adds to the sum."""
+        """Contribution of each column to the sum."""
 
 
 class Weights(NamedTuple):
-    """An aggregate that is ``(columns - centre) @ weights``; both have shape (m,)."""
+    """Weights of the aggregate ``(columns - centre) @ weights``; both have shape (m,)."""
 
     centre: FloatArray
     weights: FloatArray
@@ -24,7 +24,7 @@ class Weights(NamedTuple):
 
 @runtime_checkable
 class Linear(Protocol):
-    """A weighted sum of the columns."""
+    """Aggregation that is a weighted sum of the columns."""
 
     def weights(self, columns: FloatArray, members: IntArray) -> Weights:
-        """The weights of some columns, learned where need be from training rows."""
+        """Weights of some columns, learned from training rows where necessary."""

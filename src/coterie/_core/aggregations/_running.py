@@ -1,4 +1,4 @@
-"""Aggregates that keep a running state, and see the columns."""
+"""Aggregations with a running state: norm, maximum, minimum, median and custom functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coterie._core.values import FloatArray
 
 @dataclass(frozen=True)
 class Norm:
-    """The Euclidean length of the rows; its state is the sum of squares."""
+    """Euclidean norm of each row; the state is the sum of squares."""
 
     name: str = "norm"
     keeps_single: bool = False
@@ -36,7 +36,7 @@ class Norm:
 
 @dataclass(frozen=True)
 class Extreme:
-    """The largest or the smallest value of each row; its state is itself."""
+    """Maximum or minimum of each row; the state is the aggregate itself."""
 
     name: str
     of: np.ufunc
@@ -60,7 +60,7 @@ class Extreme:
 
 @dataclass(frozen=True)
 class Median:
-    """The median of each row; its state is the columns, sorted within each row."""
+    """Median of each row; the state is the columns, sorted within each row."""
 
     name: str = "median"
     keeps_single: bool = True
@@ -75,7 +75,7 @@ class Median:
         return np.median(state, axis=1)
 
     def with_each(self, state: FloatArray, columns: FloatArray) -> FloatArray:
-        # A newcomer can move the median no further than to the next sorted value.
+        # One further value can move the median at most to the next sorted value.
         middle, is_odd = divmod(state.shape[1], 2)
         below = state[:, [middle - 1]] if middle > 0 else -np.inf
         if not is_odd:
@@ -89,15 +89,15 @@ class Median:
 
 @dataclass(frozen=True)
 class Custom:
-    """A user's function from an (n, m) array to n values; its state is the columns.
+    """User-defined function from an (n, m) array to n values; the state is the columns.
 
-    It is called with the columns in the order in which they joined, so its values should not
-    depend on their order.
+    The function is called with the columns in the order in which they joined the group. Its values
+    should not depend on that order.
     """
 
     function: Callable[[FloatArray], FloatArray]
     keeps_single: bool = False
-    given: Any = None  # the object that the user gave, if it was no function
+    given: Any = None  # the object given by the user, if it was not a function
 
     @property
     def name(self) -> str:

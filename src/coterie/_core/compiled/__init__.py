@@ -1,7 +1,7 @@
-"""The same searches in compiled code, where numba is installed: ``pip install coterie[fast]``.
+"""Searches compiled with Numba, if it is installed: ``pip install coterie[fast]``.
 
-Nothing is decided otherwise here. The formulas are those of criteria, compiled as they stand;
-evidence and limits are read from the values that the other rooms made.
+The decisions are the same as without compilation. The formulas are those of ``criteria``, compiled
+without changes. Evidence and limits come from the other packages.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from coterie._core.values import Partition, Trace
 __all__ = ["compiled_search"]
 
 Search = Callable[..., tuple[Partition, Trace]]
-# The searches that take features in order, and whether they start again after each merge.
+# The searches that judge features in order, and whether they restart after each merge.
 IN_ORDER: dict[Search, bool] = {forward: False, restart: True}
-# A search among fewer takes less time than it takes to load the compiler.
+# With fewer features, a search takes less time than loading the compiler.
 FEWEST_FEATURES = 64
-# NumPy 2.5 has no row_stack, which numba-cuda names up to 0.30.4.
+# NumPy 2.5 removed row_stack, which numba-cuda uses up to version 0.30.4.
 ON_GPUS = (
     "What works together is numba-cuda 0.26 or newer and NumPy below 2.5: "
     "pip install 'coterie[cuda13]', or 'coterie[cuda12]' for CUDA 12."
@@ -39,10 +39,10 @@ def compiled_search(
     criterion: Criterion,
     limits: Limits,
 ) -> tuple[Partition, Trace] | None:
-    """Partition and trace as this search gives them, or None where it had better.
+    """Partition and trace of this search in compiled code; None if it cannot be compiled.
 
-    It serves our own searches, sums of columns, and criteria that are numbers and a formula; and
-    the best search only if no feature is a copy of another.
+    Compiled are the built-in searches for sums of columns, and for criteria that consist of numbers
+    and a formula. The best search is compiled only if no feature is a copy of another.
     """
     if search is not best and search not in IN_ORDER:
         return None
@@ -64,7 +64,7 @@ def compiled_search(
 def _searched_there(
     search: Search, evidence: DeviceEvidence, rule: Rule, limits: Limits
 ) -> tuple[Partition, Trace] | None:
-    """The same where the evidence lies on a GPU, for the searches that take features in order."""
+    """Partition and trace of a search in order, for evidence on a GPU; None if not supported."""
     is_limited = limits.change_as_groups_grow or limits.max_group_size is not None
     is_cuda = hasattr(evidence.source.scatters[0].array, "__cuda_array_interface__")
     if search not in IN_ORDER or is_limited or not is_cuda or (kernels := _kernels()) is None:
@@ -74,13 +74,13 @@ def _searched_there(
 
 @cache
 def _kernels() -> Any:
-    """The search as a kernel for GPUs, or None where there is no compiler for one that works."""
+    """Module with the search as a GPU kernel; None if no compiler for the GPU works."""
     if find_spec("numba") is None:
         return None
     try:
         kernels = import_module("coterie._core.compiled._on_gpu")
         kernels.check()
-    # Whatever a compiler raises that does not fit the driver, or numpy.
+    # A compiler that does not match the driver or NumPy may raise any exception.
     except Exception as error:
         warnings.warn(
             "numba does not work with this GPU, so the search there goes step by step: "
@@ -94,11 +94,11 @@ def _kernels() -> Any:
 
 @cache
 def _loaded() -> Any:
-    """The compiled searches, or None where there is no compiler that works."""
+    """Module with the compiled searches; None if no compiler works."""
     if find_spec("numba") is None:
         return None
     try:
-        # Importing numba takes a while, so not before it is needed.
+        # Importing Numba is slow, so it is imported only when needed.
         return import_module("coterie._core.compiled._searches")
     except ImportError as error:
         warnings.warn(

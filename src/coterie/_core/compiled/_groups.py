@@ -1,4 +1,4 @@
-"""A group of features as a weighted sum, and the verdict on its candidates, one at a time."""
+"""Compiled groups of features as weighted sums, and verdicts on candidates one at a time."""
 
 from __future__ import annotations
 
@@ -22,25 +22,26 @@ from coterie._core.values import BoolArray, FloatArray, IntArray, excess
 
 
 class CompiledGroup(NamedTuple):
-    """A weighted sum of columns; all its arrays are overwritten as it grows.
+    """A weighted sum of columns; its arrays are updated in place as features join.
 
-    ``total`` is its scatter with every column, or the sum itself followed by its deviations from
-    the mean of each batch, as the source keeps it.
+    Shapes use B batches, C columns, T sets and V targets. ``total`` depends on the source. It is
+    the scatter of the sum with every column, or the sum itself and its deviations from the mean of
+    each batch.
     """
 
     total: FloatArray  # (B, C) or (2, n_rows)
     mean: FloatArray  # (B,)
     own: FloatArray  # (B,)
-    parts: FloatArray  # (B,), the scatters of its members added up
-    unit: FloatArray  # (1,), the weight that counts as 1
+    parts: FloatArray  # (B,), sum of the scatters of its members
+    unit: FloatArray  # (1,), the unit of the weights
     within: FloatArray  # (T, 2 + V): mean, own scatter, scatter with each target
     gaps: FloatArray  # (T, B)
-    seen: FloatArray  # (2, B), scatter with the candidate at hand and with what it contributes
-    apart: FloatArray  # (B,), how far the batches lie from the mean of all rows
+    seen: FloatArray  # (2, B), scatter with the current candidate and its contribution
+    apart: FloatArray  # (B,), mean of each batch minus that of all rows, times root of count
 
 
 class Log(NamedTuple):
-    """Whom a group asked, and what they were told."""
+    """The judged candidates of a group and their verdicts."""
 
     candidates: IntArray
     price: FloatArray
@@ -72,7 +73,7 @@ def alone(sums: Sums, feature: int) -> CompiledGroup:
 
 @kernel
 def weight_in(weight: float, unit: float, units_differ: bool) -> float:
-    """A weight in units of the group's own."""
+    """A weight divided by the unit of the group."""
     if not units_differ:
         return weight / unit
     return min(max(weight / unit, SMALL), LARGE) if weight > 0 else 0.0
@@ -112,7 +113,7 @@ def join(sums: Sums, group: CompiledGroup, feature: int) -> None:
 def sign_of(
     seen: FloatArray, whole: FloatArray, group_apart: FloatArray, column_apart: FloatArray
 ) -> float:
-    """-1 for a candidate that is anti-correlated with the group over all rows, else 1."""
+    """Sign of a candidate: -1 if its correlation with the group over all rows is negative."""
     total = 0.0
     for b in range(len(seen)):
         total += whole[b] * seen[b] + group_apart[b] * column_apart[b]
@@ -121,7 +122,7 @@ def sign_of(
 
 @kernel
 def rescale(group: CompiledGroup, unit: float) -> None:
-    """Count weights in another unit, so that squares stay within the floats."""
+    """Change the unit of the weights, so that squares neither overflow nor underflow."""
     factor = group.unit[0] / unit
     for row in range(len(group.total)):
         for i in range(group.total.shape[1]):
@@ -136,21 +137,21 @@ def rescale(group: CompiledGroup, unit: float) -> None:
 
 @sum_of_products
 def add_scaled(total: FloatArray, weight: float, row: FloatArray) -> None:
-    """Add a weighted row."""
+    """Add a row multiplied by a weight."""
     for i in range(len(total)):
         total[i] += weight * row[i]
 
 
 @sum_of_products
 def add_deviations(total: FloatArray, weight: float, column: FloatArray, centre: float) -> None:
-    """Add what a weighted column differs from its centre."""
+    """Add the deviations of a column from its centre, multiplied by a weight."""
     for i in range(len(total)):
         total[i] += weight * (column[i] - centre)
 
 
 @sum_of_products
 def centred(values: FloatArray, out: FloatArray) -> float:
-    """Put the deviations from the mean into ``out``, and give the sum of their squares."""
+    """Sum of squared deviations from the mean; the deviations are written to ``out``."""
     mean = 0.0
     for i in range(len(values)):
         mean += values[i]
@@ -164,7 +165,7 @@ def centred(values: FloatArray, out: FloatArray) -> float:
 
 @sum_of_products
 def weighted(values: FloatArray, weights: FloatArray, out: FloatArray) -> float:
-    """As centred, for rows that count several times, which goes into ``out`` too."""
+    """Weighted sum of squared deviations; weighted deviations are written to ``out``."""
     mean, count = 0.0, 0.0
     for i in range(len(values)):
         mean += weights[i] * values[i]
@@ -179,7 +180,7 @@ def weighted(values: FloatArray, weights: FloatArray, out: FloatArray) -> float:
 
 @sum_of_products
 def product(deviations: FloatArray, column: FloatArray, centre: float) -> float:
-    """Sum of products of deviations that sum to zero and a column, less its centre."""
+    """Sum of products of deviations, which sum to zero, with a column minus its centre."""
     total = 0.0
     for i in range(len(deviations)):
         total += deviations[i] * (column[i] - centre)
@@ -188,7 +189,7 @@ def product(deviations: FloatArray, column: FloatArray, centre: float) -> float:
 
 @kernel
 def pool(sums: Sums, group: CompiledGroup) -> None:
-    """Mean, own scatter and scatter with each target of the group within each set."""
+    """Compute mean, own scatter and scatter with each target of the group within each set."""
     n_sets, n_batches = sums.membership.shape
     n_targets = sums.columns.shape[2] - 2
     lengths = sums.lengths * sums.whole
@@ -219,7 +220,7 @@ def pool(sums: Sums, group: CompiledGroup) -> None:
 
 @kernel
 def look(sums: Sums, group: CompiledGroup, column: int, out: FloatArray) -> None:
-    """Scatter of the group with a column of the table, within each batch."""
+    """Write the scatter of the group with a column, within each batch, to ``out``."""
     if sums.scatters.shape[0] > 0:
         for b in range(len(out)):
             out[b] = group.total[b, column]
@@ -237,7 +238,7 @@ def look(sums: Sums, group: CompiledGroup, column: int, out: FloatArray) -> None
 
 @kernel
 def pooled(sums: Sums, group: CompiledGroup, t: int, column: int, seen: FloatArray) -> float:
-    """Scatter of the group with a column within a set, from that within and between batches."""
+    """Scatter of the group with a column within a set: the sum of within and between batches."""
     total = 0.0
     for b in range(len(seen)):
         total += sums.membership[t, b] * seen[b] + group.gaps[t, b] * sums.deviations[column, t, b]
@@ -254,7 +255,7 @@ def pair_moments(
     y: int,
     v: int,
 ) -> PairMoments:
-    """Moments of the group with a candidate and target v within set t, once it has seen them."""
+    """Moments of the group with a candidate and target v within set t, given ``seen``."""
     n, membership, columns, deviations, within, gaps, seen = arrays
     uv, with_contributed = 0.0, 0.0
     for b in range(membership.shape[1]):
@@ -278,9 +279,9 @@ def paired(
     y: int,
     v: int,
 ) -> PairMoments:
-    """The same, from the scatters of the group with the candidate and what it contributes."""
+    """Pair moments, from the scatters of the group with the candidate and its contribution."""
     uv, with_contributed = scatters
-    # A candidate that joins with a minus is one that is turned round.
+    # A candidate of negative sign is multiplied by -1.
     sign = -1.0 if weight < 0 else 1.0
     u, uu, uy = within[t, 0], within[t, 1], within[t, 2 + v]
     added = weight**2 * columns[contributed, t, 1]
@@ -304,9 +305,10 @@ def paired(
 
 
 def asking(several: bool) -> Callable[..., int]:
-    """How candidates are asked, for one target or for several.
+    """Compiled function that judges candidates, for one target or for several.
 
-    A loop over targets is gone from what is compiled for one: it would take a third of the time.
+    For one target it is compiled without the loop over targets, which would take a third of the
+    time.
     """
 
     def asked(
@@ -318,7 +320,7 @@ def asking(several: bool) -> Callable[..., int]:
         n_asked: int,
         until_accepted: bool,
     ) -> int:
-        # Taken out of their tuples once: for each candidate that would take longer than the sums.
+        # Tuples are unpacked once: per candidate, it would take longer than the computation.
         weights, unit, seen, total = sums.weights, group.unit[0], group.seen, group.total
         n, membership, columns, deviations = sums.n, sums.membership, sums.columns, sums.deviations
         arrays = (n, membership, columns, deviations, group.within, group.gaps, seen)
@@ -387,9 +389,9 @@ def ask(
     n_asked: int,
     until_accepted: bool,
 ) -> int:
-    """Ask candidates in turn and log what they are told; where the log ends then.
+    """Judge candidates in turn, write verdicts to the log, and return the new end of the log.
 
-    Of several targets, it is what the one says that has the most against it.
+    With several targets, the verdict is that with the largest price minus allowance.
     """
     if len(rule.importance) == 1:
         return ask_one(sums, group, rule, candidates, log, n_asked, until_accepted)

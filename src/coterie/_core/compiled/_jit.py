@@ -1,4 +1,4 @@
-"""The compiler: formulas of criteria compiled as they stand, results kept on disk."""
+"""Compilation with Numba: formulas of criteria without changes, and a cache on disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coterie._core.values import excess, where
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Nothing over nothing is handled by the formulas, as in numpy.
+# 0 / 0 gives NaN as in NumPy, which the formulas handle.
 OPTIONS = {"error_model": "numpy"}
 FORMULAS = (
     formulas.ratio,
@@ -44,7 +44,7 @@ for formula in FORMULAS:
 
 
 def _fingerprint() -> str:
-    """Of all that is compiled: what is kept on disk must not outlive a change of a formula."""
+    """Hash of all compiled source files, so that a changed formula invalidates the disk cache."""
     sources = {Path(formula.__code__.co_filename) for formula in FORMULAS}
     sources |= set(Path(__file__).parent.glob("*.py"))
     text = b"".join(path.read_bytes() for path in sorted(sources))
@@ -56,20 +56,20 @@ FINGERPRINT = _fingerprint()
 
 def kernel(function: F) -> F:
     """Compile a function when it is first called, and keep the result on disk."""
-    # The compiler looks for it by name, and only notices changes in one file.
+    # The cache is looked up by name, and Numba notices changes only in the file of the function.
     function.__qualname__ += f"_{FINGERPRINT}"
     try:
         return njit(cache=True, **OPTIONS)(function)
-    except RuntimeError:  # there is no place to keep it
+    except RuntimeError:  # the cache directory is not writable
         return njit(**OPTIONS)(function)
 
 
 def sum_of_products(function: F) -> F:
-    """Compile a function whose sums may be taken in any order, so as to use wide registers."""
+    """Compile a function whose sums may be reordered, so that SIMD instructions can be used."""
     function.__qualname__ += f"_{FINGERPRINT}"
     return njit(fastmath={"reassoc", "contract"}, **OPTIONS)(function)
 
 
 def inlined(function: F) -> F:
-    """Compile a function into those that call it: handing over arrays takes longer than sums."""
+    """Compile a function inline in its callers: passing arrays takes longer than the sums."""
     return njit(inline="always", **OPTIONS)(function)

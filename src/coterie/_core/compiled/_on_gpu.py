@@ -1,8 +1,8 @@
-"""The searches that take features in order, as one kernel on a GPU.
+"""The searches that judge features in order, as one kernel on a GPU.
 
-One block of threads asks as many candidates at once; of those that are welcome the first joins, and
-those after it are asked again. So decisions and their order are those of one candidate at a time.
-The formulas are those of criteria, compiled as they stand.
+One block of threads judges one candidate per thread at the same time. The first accepted candidate
+joins, and those after it are judged again. So decisions and their order are the same as with one
+candidate at a time. The formulas are those of criteria, compiled without changes.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ from coterie._core.search import Limits, outcome
 from coterie._core.values import Decision, Partition, Trace, Verdict
 
 THREADS = 512
-# Registers of a block, shared by its threads; the simulator has none.
+# Limit on the registers per thread; a block has 65536. The simulator has no such option.
 ROOM = {} if config.ENABLE_CUDASIM else {"max_registers": 65536 // THREADS}
-# Decisions that the device keeps before the host takes them.
+# Number of decisions that the device stores before they are copied to the host.
 LOGGED = 2**22
-# Where a growing group stands: what is in the list of those who wait, and how far it has come.
+# Fields of the state of a growing group: the range of waiting candidates, the position in it, and
+# counters.
 FIRST, END, POSITION, N_LOGGED, IS_DONE, N_MEMBERS = range(6)
 NO_CANDIDATE = 2**30
 
@@ -62,7 +63,7 @@ def _where(condition: Any, yes: Any, no: Any) -> Any:
 
 
 def _module() -> ModuleType:
-    """What the formulas use of numpy, for single numbers on the device."""
+    """Module with the NumPy functions that the formulas use, for scalars on the device."""
     module = ModuleType("numbers_on_device")
     for name, function in {
         "abs": _absolute,
@@ -76,7 +77,7 @@ def _module() -> ModuleType:
 
 
 def _compiled_there() -> Callable[[Any], Any]:
-    """Compiles a formula, and before it those that it calls."""
+    """Function that compiles a formula for the device, after the formulas that it calls."""
     names = {function.__name__: function for function in FORMULAS}
     done: dict[str, Any] = {"np": _module(), "where": cuda.jit(device=True)(_where)}
 
@@ -113,7 +114,7 @@ def between(t, membership, total, gaps, deviations, column):  # type: ignore[no-
 
 @cuda.jit(device=True)
 def sign_there(total, sums, whole, apart, column):  # type: ignore[no-untyped-def]
-    """-1 for a candidate that is anti-correlated with the group over all rows, else 1."""
+    """Sign of a candidate: -1 if its correlation with the group over all rows is negative."""
     scatter = 0.0
     for b in range(total.shape[0]):
         scatter += whole[b] * total[b, column] + sums[3, b] * apart[column, b]
@@ -159,7 +160,7 @@ def judged(table, group, rule, candidate):  # type: ignore[no-untyped-def]
 
 @cuda.jit(device=True)
 def pool_there(table, group):  # type: ignore[no-untyped-def]
-    """Mean, own scatter and scatter with the target of the group within each set."""
+    """Compute mean, own scatter and scatter with the target of the group within each set."""
     n, membership, lengths, whole, columns, deviations, _, _, _, _ = table
     total, within, gaps, sums, _ = group
     overall, n_rows = 0.0, 0.0
@@ -188,7 +189,7 @@ def pool_there(table, group):  # type: ignore[no-untyped-def]
 
 @cuda.jit(device=True)
 def join_there(scatters, table, group, rule, feature, begin):  # type: ignore[no-untyped-def]
-    """Add a feature to the group, as seen by the columns from one on."""
+    """Add a feature to the group; scatters are updated from column ``begin`` on."""
     _, _, _, whole, _, _, batch_mean, batch_own, apart_of, weights = table
     total, _, _, sums, unit = group
     units_differ, signs = rule[4], rule[5]
@@ -219,7 +220,7 @@ def join_there(scatters, table, group, rule, feature, begin):  # type: ignore[no
 
 @cuda.jit(device=True)
 def add_row(total, row, factor, weight, begin, end):  # type: ignore[no-untyped-def]
-    """Add a weighted row, eight numbers a thread at a time: memory is far away."""
+    """Add a weighted row; each thread handles eight numbers at a time to hide memory latency."""
     step = cuda.blockDim.x
     i = begin + cuda.threadIdx.x
     while i + 7 * step < end:
@@ -243,7 +244,7 @@ def add_row(total, row, factor, weight, begin, end):  # type: ignore[no-untyped-
 
 @cuda.jit(device=True)
 def begin_there(group, unit_of_seed):  # type: ignore[no-untyped-def]
-    """The group of nobody."""
+    """Initialise an empty group."""
     total, _, _, sums, unit = group
     for b in range(total.shape[0]):
         for column in range(cuda.threadIdx.x, total.shape[1], cuda.blockDim.x):
@@ -257,7 +258,7 @@ def begin_there(group, unit_of_seed):  # type: ignore[no-untyped-def]
 
 @cuda.jit(device=True)
 def strike_out(waiting, first, place):  # type: ignore[no-untyped-def]
-    """Take one out of those who wait; those before it move up."""
+    """Remove one of the waiting candidates; those before it move up by one place."""
     thread, n_threads = cuda.threadIdx.x, cuda.blockDim.x
     end = place
     while end > first:
@@ -272,7 +273,7 @@ def strike_out(waiting, first, place):  # type: ignore[no-untyped-def]
 
 @cuda.jit(**ROOM)
 def grow(scatters, table, group, rule, restart, unit, waiting, members, log, state):  # type: ignore[no-untyped-def]
-    """Let a group take in those who wait, until none is welcome or there is no room in the log."""
+    """Grow a group from the waiting candidates, until none is accepted or the log is full."""
     candidates, prices, allowances, accepted = log
     thread, n_threads = cuda.threadIdx.x, cuda.blockDim.x
     winner_at = cuda.shared.array(1, dtype=np.int32)
@@ -316,7 +317,7 @@ def grow(scatters, table, group, rule, restart, unit, waiting, members, log, sta
         if thread == 0:
             members[n_members] = winner
         n_members += 1
-        # Nobody before the winner is asked again, unless the pass starts again.
+        # Candidates before the winner are judged again only if the search restarts.
         join_there(scatters, table, group, rule, winner, 0 if restart else winner + 1)
         if restart:
             strike_out(waiting, first, position + winner_place)
@@ -336,7 +337,7 @@ def _nothing(values):  # type: ignore[no-untyped-def]
 
 
 def check() -> None:
-    """Compile and run next to nothing, to see whether the compiler works."""
+    """Compile and run a trivial kernel, to check that the compiler works."""
     values = cuda.to_device(np.zeros(1))
     _nothing[1, 1](values)
     cuda.synchronize()
@@ -351,7 +352,7 @@ def in_order_there(
     threads: int = THREADS,
     logged: int = LOGGED,
 ) -> tuple[Partition, Trace]:
-    """The forward search, or that with restarts, for columns on a GPU and one target."""
+    """Partition and trace of the forward or the restart search, on a GPU and for one target."""
     cuda.synchronize()
     scatters = tuple(_raw(scatter.array) for scatter in view.source.scatters)  # type: ignore[attr-defined]
     *arrays, typical_weight, units_differ, _, signs = about_columns([_on_host(view)])
@@ -379,7 +380,7 @@ def in_order_there(
         asked = limits.alike(seed, free)
         waiting[: len(asked)].copy_to_device(asked)
         members[:1].copy_to_device(asked[:1])
-        # The seed is the first of those who wait, and waits no more.
+        # The seed is the first in the list of waiting candidates, and is skipped.
         state = np.array([1, len(asked), 1, 0, 0, 0])
         while not state[IS_DONE]:
             on_device = cuda.to_device(state)
@@ -414,14 +415,14 @@ def _decision(seed: int, log: Sequence[Any], length: int) -> Decision:
 
 
 def _raw(array: Any) -> Any:
-    """An array of any library as the kernel takes it."""
+    """An array of any library as a Numba device array."""
     if hasattr(array, "__cuda_array_interface__"):
         return cuda.as_cuda_array(array)
     return cuda.to_device(np.asarray(array))
 
 
 def _on_host(view: SumEvidence) -> Any:
-    """All of the evidence that is small, where the host can read it."""
+    """The small arrays of the evidence, copied to the host."""
     source, rows = view.source, view.source.rows
     return SimpleNamespace(
         n=np.asarray(view.n),

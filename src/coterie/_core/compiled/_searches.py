@@ -1,4 +1,4 @@
-"""The searches, asking one candidate at a time: where asking is cheap, nothing is foreseen."""
+"""Compiled searches, which judge one candidate at a time and compute nothing ahead."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from coterie._core.values import (
 
 
 class Bounds(NamedTuple):
-    """Limits in arrays, empty where there are none, and the largest size."""
+    """Limits as arrays, empty for limits that are not set, and the maximum group size."""
 
     indptr: IntArray
     indices: IntArray
@@ -35,11 +35,11 @@ class Bounds(NamedTuple):
 
 
 class CompiledReach(NamedTuple):
-    """Whom a group may ask, given who is in; its arrays are overwritten as it grows."""
+    """State of a group for the limits; its arrays are updated in place as features join."""
 
-    touched: BoolArray  # by a member, where there are neighbours
+    touched: BoolArray  # whether a feature is a neighbour of a member
     kind_and_size: IntArray
-    constant: BoolArray  # (1,), whether the members are
+    constant: BoolArray  # (1,), whether the members are constant
 
 
 def _bounds(limits: Limits) -> Bounds:
@@ -56,10 +56,10 @@ def _bounds(limits: Limits) -> Bounds:
 
 
 def in_order(sums: Sums, rule: Rule, limits: Limits, *, restart: bool) -> tuple[Partition, Trace]:
-    """The forward search, or that with restarts."""
+    """Partition and trace of the forward search, or of the restart search."""
     free = np.arange(len(sums.weights))
     is_free = np.ones(len(free), dtype=np.bool_)
-    # Those that vary alike are picked out once for each group, not at each merge.
+    # The limit on constant features is applied once per group, not at each merge.
     bounds = _bounds(replace(limits, constant=None))
     groups: list[IntArray] = []
     decisions: list[Decision] = []
@@ -81,7 +81,7 @@ def _decision(seed: int, log: Log) -> Decision:
 def grown_in_order(
     sums: Sums, rule: Rule, bounds: Bounds, free: IntArray, restart: bool
 ) -> tuple[IntArray, Log]:
-    """The members of the group that the first free feature opens, and what the others were told."""
+    """Members of the group opened by the first free feature, and the log of its verdicts."""
     group = alone(sums, free[0])
     reach = reach_of(bounds, free[0])
     members = free.copy()
@@ -106,7 +106,7 @@ def grown_in_order(
 
 @kernel
 def reach_of(bounds: Bounds, seed: int) -> CompiledReach:
-    """Whom a group of one may ask."""
+    """State for the limits of a group of one feature."""
     reach = CompiledReach(
         np.zeros(len(bounds.indptr), dtype=np.bool_),
         np.zeros(2, dtype=np.intp),
@@ -120,7 +120,7 @@ def reach_of(bounds: Bounds, seed: int) -> CompiledReach:
 
 @kernel
 def count_in(bounds: Bounds, reach: CompiledReach, feature: int) -> None:
-    """Let a feature be in."""
+    """Update the state for the limits after a feature has joined."""
     reach.kind_and_size[1] += bounds.sizes[feature] if len(bounds.sizes) else 1
     if len(bounds.kinds):
         kind = bounds.kinds[feature]
@@ -132,7 +132,7 @@ def count_in(bounds: Bounds, reach: CompiledReach, feature: int) -> None:
 
 @kernel
 def reachable(bounds: Bounds, reach: CompiledReach, candidates: IntArray) -> IntArray:
-    """The candidates who may be asked at all."""
+    """Candidates that the limits allow."""
     own_kind, room = reach.kind_and_size[0], bounds.max_group_size - reach.kind_and_size[1]
     if room <= 0:
         return candidates[:0]
@@ -157,7 +157,7 @@ def reachable(bounds: Bounds, reach: CompiledReach, candidates: IntArray) -> Int
 
 @kernel
 def left_over(waiting: IntArray, winner: int, restart: bool) -> IntArray:
-    """Who may still be asked: all but the winner, or all after it; those before it move up."""
+    """Candidates left after a merge: all others if ``restart``, else those after the winner."""
     place = 0
     while waiting[place] != winner:
         place += 1
@@ -170,7 +170,7 @@ def left_over(waiting: IntArray, winner: int, restart: bool) -> IntArray:
 
 @kernel
 def those(mask: BoolArray) -> IntArray:
-    """Where a mask is set."""
+    """Indices at which a mask is true."""
     places, n_places = np.empty(len(mask), dtype=np.intp), 0
     for i in range(len(mask)):
         if mask[i]:
@@ -181,7 +181,7 @@ def those(mask: BoolArray) -> IntArray:
 
 @kernel
 def empty_log(length: int) -> Log:
-    """Room for so many decisions."""
+    """Empty log with space for ``length`` decisions."""
     return Log(
         np.empty(length, dtype=np.int32),
         np.empty(length),
@@ -192,7 +192,7 @@ def empty_log(length: int) -> Log:
 
 @kernel
 def longer(log: Log, more: int) -> Log:
-    """The same log with twice the room, or more."""
+    """Copy of a log with more than twice the space."""
     end = len(log.price)
     copy = empty_log(2 * end + more)
     for i in range(end):
@@ -204,7 +204,7 @@ def longer(log: Log, more: int) -> Log:
 
 @kernel
 def shortened(log: Log, length: int) -> Log:
-    """The part of a log that has been written; in memory of its own, where much was not."""
+    """The written part of a log; a copy if at least half of the log is unused."""
     price, allowance = log.price[:length], log.allowance[:length]
     candidates, accepted = log.candidates[:length], log.accepted[:length]
     if 2 * length > len(log.price):
@@ -213,7 +213,7 @@ def shortened(log: Log, length: int) -> Log:
 
 
 class CompiledOpenings(NamedTuple):
-    """The cheapest partner of each feature, and what it would be told; net inf if there is none."""
+    """Cheapest partner of each feature, and its verdict; ``net`` is infinite without a partner."""
 
     partner: IntArray
     price: FloatArray
@@ -222,7 +222,7 @@ class CompiledOpenings(NamedTuple):
 
 
 def best(sums: Sums, rule: Rule, limits: Limits) -> tuple[Partition, Trace]:
-    """The cheapest merge first, where no feature is a copy of another."""
+    """Partition and trace of the best search: the cheapest merge first; without copies."""
     n_features = len(sums.weights)
     bounds = _bounds(limits)
     free: BoolArray = np.ones(n_features, dtype=np.bool_)
@@ -248,7 +248,7 @@ def _told_last(openings: CompiledOpenings, feature: int) -> Decision:
 
 @kernel
 def cheapest(log: Log, start: int, end: int) -> int:
-    """Where in a log the lowest price less allowance stands; of equals, the first."""
+    """Index in a log of the lowest price minus allowance; the first one if there are ties."""
     lowest = np.inf
     for i in range(start, end):
         lowest = min(lowest, excess(log.price[i], log.allowance[i]))
@@ -276,7 +276,7 @@ def find_partners(
         winner = cheapest(log, 0, n_asked)
         out.partner[seed] = log.candidates[winner]
         out.price[seed], out.allowance[seed] = log.price[winner], log.allowance[winner]
-        # Dearer than any price is only who has no partner.
+        # The value is finite, since infinity means that there is no partner.
         out.net[seed] = min(excess(log.price[winner], log.allowance[winner]), 1e300)
 
 
@@ -290,7 +290,7 @@ def is_open(openings: CompiledOpenings, seed: int) -> bool:
 def next_opening(
     sums: Sums, rule: Rule, bounds: Bounds, free: BoolArray, openings: CompiledOpenings
 ) -> int:
-    """The feature whose partner is the cheapest admissible one, or -1."""
+    """Feature with the cheapest acceptable partner; -1 if there is none."""
     net = openings.net
     while True:
         lowest = np.inf
@@ -304,7 +304,7 @@ def next_opening(
             seed += 1
         if free[openings.partner[seed]]:
             return seed
-        # Without its partner the feature can only have become dearer.
+        # The partner is taken: find another, which cannot be cheaper.
         find_partners(sums, rule, bounds, free, np.full(1, seed, dtype=np.intp), openings)
 
 
@@ -312,7 +312,10 @@ def next_opening(
 def grown_best(
     sums: Sums, rule: Rule, bounds: Bounds, free: BoolArray, openings: CompiledOpenings, seed: int
 ) -> tuple[IntArray, Log]:
-    """Open a group and let in the cheapest until none is admissible; members are free no more."""
+    """Members and log of a group that grows by its cheapest candidate until none is acceptable.
+
+    Members are marked as not free.
+    """
     group = alone(sums, seed)
     reach = reach_of(bounds, seed)
     members = np.empty(len(free), dtype=np.intp)
@@ -328,7 +331,7 @@ def grown_best(
         free[winner] = False
         members[n_members] = winner
         n_members += 1
-        # One merge a member stands in the log; whom it asks next is written behind.
+        # The log has one merge per member; the next verdicts are written after these.
         start = n_members - 1
         candidates = reachable(bounds, reach, those(free))
         end = ask(sums, group, rule, candidates, log, start, False)

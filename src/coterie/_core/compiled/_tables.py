@@ -1,4 +1,4 @@
-"""Evidence and criterion as plain arrays and numbers, which is all that compiled code can take."""
+"""Evidence and criterion as arrays and numbers, the only input that compiled code supports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OURS = {NonLin, GenLin, Parsimony, Lin, ForAll}
 
 
 class Rule(NamedTuple):
-    """A criterion in numbers, for V targets that all must agree."""
+    """A criterion as numbers, for V targets that must all accept a merge."""
 
     kind: int
     tolerance: float
@@ -26,22 +26,22 @@ class Rule(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What sums of columns are judged by, in T sets of B batches of rows.
+    """Evidence about sums of F features as arrays, for T sets of rows made of B batches.
 
-    The C columns of the table come first, so that all about one candidate lies together; the V
-    targets are the last of them. Either ``scatters`` or ``features`` is empty: scatters are
-    looked up or computed.
+    The table has C columns, and the last V of them are targets. Columns are the first axis, so that
+    the data of one candidate are contiguous. Scatters are either looked up in ``scatters`` or
+    computed from ``features``; the other array is empty.
     """
 
     n: FloatArray  # (T,)
     membership: FloatArray  # (T, B)
     lengths: FloatArray  # (B,)
-    whole: FloatArray  # (B,), 1 for the batches that hold every row once
+    whole: FloatArray  # (B,), 1 for the batches that together hold every row once
     columns: FloatArray  # (C, T, 2 + V): mean, own scatter, scatter with each target
     deviations: FloatArray  # (C, T, B)
     batch_mean: FloatArray  # (C, B)
     batch_own: FloatArray  # (C, B)
-    apart: FloatArray  # (C, B), how far the batches lie from the mean of all rows
+    apart: FloatArray  # (C, B), mean of each batch minus that of all rows, times root of count
     weights: FloatArray  # (F,)
     typical_weight: float
     units_differ: bool
@@ -51,7 +51,7 @@ class Sums(NamedTuple):
     features: FloatArray  # (F, n_rows)
     edges: IntArray  # (B + 1,)
     targets: FloatArray  # (V, n_rows)
-    row_weights: FloatArray  # (n_rows,), or empty where every row counts once
+    row_weights: FloatArray  # (n_rows,), or empty if all weights are 1
     centre: FloatArray  # (C,)
     scale: FloatArray  # (C,)
 
@@ -67,7 +67,7 @@ NO_COLUMNS = (
 
 
 def rule_of(criterion: Criterion) -> Rule | None:
-    """A criterion in numbers, if it is one of ours, and not one derived from these."""
+    """A criterion as numbers; None unless it is a built-in class, and not a subclass."""
     if type(criterion) not in OURS:
         return None
     match criterion:
@@ -89,7 +89,7 @@ def _rule(kind: int, tolerance: float, curvature: float = 0.0, is_general: bool 
 
 
 def _rule_for_all(rules: Sequence[Rule | None], importance: FloatArray) -> Rule | None:
-    """One rule for all targets, where theirs differ in nothing but the curvature."""
+    """One rule for all targets; None if their rules differ in more than the curvature."""
     first = rules[0]
     if first is None:
         return None
@@ -101,14 +101,14 @@ def _rule_for_all(rules: Sequence[Rule | None], importance: FloatArray) -> Rule 
 
 
 def views_of(evidence: Evidence[Any]) -> list[SumEvidence]:
-    """The evidence about sums, for each target; none where it is about something else."""
+    """Evidence about sums, one per target; empty if the evidence is of another kind."""
     views = evidence.views if isinstance(evidence, ManyTargets) else [evidence]
     at_hand = (GramSource, ColumnSource)
     return [v for v in views if isinstance(v, SumEvidence) and isinstance(v.source, at_hand)]
 
 
 def sums_of(views: Sequence[SumEvidence]) -> Sums | None:
-    """Evidence about sums in arrays, if its columns are at hand."""
+    """Evidence about sums as arrays; None if the source is not supported."""
     match views[0].source:
         case GramSource() as source:
             return Sums._make((*about_columns(views), source.scatters, *NO_COLUMNS))
@@ -130,7 +130,7 @@ def about_columns(views: Sequence[SumEvidence]) -> tuple[Any, ...]:
     n_plain = source.own.shape[1] - source.n_targets
 
     def with_targets(about: Callable[[SumEvidence], FloatArray]) -> FloatArray:
-        """What is known of each column, the target of each view last."""
+        """Values of each column; the target of each view comes last."""
         plain = about(first)[..., :n_plain]
         return np.concatenate(
             [plain, *(about(view)[..., [view.source.target_column]] for view in views)], axis=-1

@@ -1,4 +1,4 @@
-"""Arrays of other libraries, on whatever device: computed with where they lie, and given back."""
+"""Arrays of other libraries: computation on their own device, and conversion from and to them."""
 
 from coterie._core.devices._foreign import check_on_host, given_back, host, is_foreign, taken_in
 from coterie._core.devices._memory import check_room

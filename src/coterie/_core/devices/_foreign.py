@@ -1,4 +1,4 @@
-"""Which arrays are of another library, and how they come in and go out."""
+"""Recognise arrays of other libraries, and convert from and to them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from coterie._core.devices._on_device import OnDevice, to_host
 
-# Arrays that follow the array API standard but do not say so themselves.
+# Libraries whose arrays follow the array API standard, but may lack ``__array_namespace__``.
 UNSAID = ("torch", "cupy")
 
 
-# What DLPack calls memory of the host: plain, and pinned for CUDA or ROCm.
+# DLPack device types of host memory: CPU, and pinned memory for CUDA and ROCm.
 HOSTS = (1, 3, 11)
 
 
 def is_foreign(X: Any) -> bool:
-    """Whether X is an array of another library than numpy that follows the array API standard."""
+    """Whether X is an array API array of a library other than NumPy."""
     if isinstance(X, np.ndarray | np.generic | list | tuple):
         return False
     says_so = hasattr(X, "__array_namespace__") and hasattr(X, "dtype")
@@ -28,12 +28,12 @@ def is_foreign(X: Any) -> bool:
 
 
 def host(values: Any) -> Any:
-    """Values as an array of numpy if they are of another library; others as they are."""
+    """Values as a NumPy array if they are an array of another library; others unchanged."""
     return to_host(_detached(values)) if is_foreign(values) else values
 
 
 def _detached(X: Any) -> Any:
-    """An array of numbers that numpy knows, without what gradients would need."""
+    """The array without gradients; raise if NumPy has no such dtype or layout."""
     if str(X.dtype).endswith("bfloat16"):
         raise ValueError("bfloat16 is unknown to numpy: make it float32 first.")
     if "sparse" in str(getattr(X, "layout", "")):
@@ -42,9 +42,9 @@ def _detached(X: Any) -> Any:
 
 
 def taken_in(X: Any) -> NDArray[Any] | OnDevice:
-    """An array of another library, to be computed with where it lies.
+    """An array of another library, wrapped for computation on its device.
 
-    Where that is the memory of the host, as an array of numpy, which costs nothing.
+    An array in host memory becomes a NumPy array, without a copy.
     """
     X = _detached(X)
     if lies_on_host(X):
@@ -58,17 +58,17 @@ def taken_in(X: Any) -> NDArray[Any] | OnDevice:
 
 
 def given_back(values: Any, like: Any) -> Any:
-    """Values as an array of the library that X comes from, where X lies."""
+    """Values as an array of the same library and on the same device as ``like``."""
     if isinstance(values, OnDevice):
         return values.array
     if hasattr(like, "detach"):
-        # Needs no more than the library itself, as numpy reads its arrays.
+        # PyTorch needs no array-api-compat for this.
         return sys.modules["torch"].asarray(values, device=like.device)
     return _namespace(like).asarray(values, device=getattr(like, "device", None))
 
 
 def lies_on_host(X: Any) -> bool:
-    """Whether an array lies where numpy can read it."""
+    """Whether an array is in host memory, where NumPy can read it."""
     try:
         return int(X.__dlpack_device__()[0]) in HOSTS
     except (AttributeError, BufferError, RuntimeError):
@@ -76,7 +76,7 @@ def lies_on_host(X: Any) -> bool:
 
 
 def check_on_host(X: Any) -> None:
-    """Raise where X lies on a device, from which nothing is fetched unasked."""
+    """Raise if X is on a device, since rows are never copied to the host implicitly."""
     if is_foreign(X) and not lies_on_host(X):
         raise TypeError("X lies on a device, and its rows are needed here: pass an array of numpy.")
 
@@ -93,10 +93,10 @@ def _namespace(X: Any) -> Any:
 
 
 def _check_double(found: OnDevice) -> None:
-    """Raise where there is no double precision: differences of scatters need it."""
+    """Raise if double precision is not available, which differences of scatters need."""
     try:
         with warnings.catch_warnings():
-            # JAX warns that it makes single precision of double.
+            # JAX warns when it converts double to single precision.
             warnings.simplefilter("ignore")
             has_double = found[:1].astype(np.float64).dtype == np.float64
     except (TypeError, RuntimeError):

@@ -1,4 +1,4 @@
-"""Whether there is room on a device."""
+"""Check of the free memory on a device."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from coterie._core.devices._on_device import OnDevice
 
 
 def check_room(like: OnDevice, needed: int, what: str) -> None:
-    """Raise where a device tells that it has less room than is needed.
+    """Raise if a device reports less free memory than is needed.
 
     Parameters
     ----------
     like : OnDevice
-        Something that lies there.
+        An array on the device.
     needed : int
-        Bytes.
+        Number of bytes.
     what : str
-        What they are needed for.
+        What the memory is needed for, as the start of the error message.
     """
     free = _free_bytes(like.array)
     if free is not None and needed > free:
@@ -29,12 +29,12 @@ def check_room(like: OnDevice, needed: int, what: str) -> None:
 
 
 def _free_bytes(array: Any) -> int | None:
-    """Bytes that are free where an array lies, as far as its library tells."""
+    """Free bytes on the device of an array; None if its library does not report them."""
     library = type(array).__module__.partition(".")[0]
     if library == "torch" and array.is_cuda:
         torch = sys.modules["torch"]
         free, _ = torch.cuda.mem_get_info(array.device)
-        # What the library keeps for itself is free for it.
+        # Memory that PyTorch has reserved but not allocated can be used too.
         kept = torch.cuda.memory_reserved(array.device) - torch.cuda.memory_allocated(array.device)
         return int(free + kept)
     if library == "cupy":

@@ -1,8 +1,8 @@
-"""An array that lies elsewhere and answers to numpy's functions.
+"""Wrapper of arrays on a device, such as a GPU, that supports NumPy functions.
 
-Formulas are written once, for numpy. numpy hands its functions over to arrays that know better
-(``__array_ufunc__``, ``__array_function__``), so that the same formulas run on a GPU: the functions
-are looked up in the library that the array comes from, by the names of the array API standard.
+Formulas are written once, for NumPy. NumPy dispatches its functions to arrays that implement
+``__array_ufunc__`` and ``__array_function__``. So the same formulas run on a GPU: each function is
+looked up in the library of the array, by its name in the array API standard.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-# Operators, which all libraries have, and with numbers of Python as well.
+# Ufuncs that are operators. All libraries support them, also with Python scalars.
 OPERATORS: dict[Any, Callable[..., Any]] = {
     np.add: operator.add,
     np.subtract: operator.sub,
@@ -38,7 +38,7 @@ OPERATORS: dict[Any, Callable[..., Any]] = {
     np.logical_not: operator.invert,
     np.invert: operator.invert,
 }
-# Of these, the ones that would make numbers of the shortest kind out of truth values.
+# Operators for which booleans are converted to double precision first.
 ARITHMETIC = {np.add, np.subtract, np.multiply, np.true_divide, np.negative, np.matmul}
 NAMES = {
     np.sqrt: "sqrt",
@@ -52,13 +52,13 @@ FUNCTIONS: dict[Any, Callable[..., OnDevice]] = {}
 
 
 class OnDevice(NDArrayOperatorsMixin):
-    """An array of another library, for numpy's functions.
+    """An array of another library, wrapped for NumPy functions.
 
     Parameters
     ----------
     array : array of a library that follows the array API standard
     xp : module
-        Its functions, by the names of the standard.
+        The array API namespace of the array.
     """
 
     __slots__ = ("array", "xp")
@@ -83,41 +83,41 @@ class OnDevice(NDArrayOperatorsMixin):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What numpy calls the kind of the entries."""
+        """NumPy dtype of the entries."""
         return np.dtype(str(self.array.dtype).rpartition(".")[-1])
 
     @property
     def device(self) -> Any:
-        """Where the array lies."""
+        """Device of the array."""
         return getattr(self.array, "device", None)
 
     @property
     def T(self) -> OnDevice:  # noqa: N802
-        """Rows as columns."""
+        """Transpose."""
         return self.like(self.xp.matrix_transpose(self.array))
 
     def like(self, array: Any) -> OnDevice:
-        """Another array of the same library."""
+        """Wrapper of another array of the same library."""
         return OnDevice(array, self.xp)
 
     def moved(self, values: Any) -> OnDevice:
-        """Values of the host, beside this array."""
+        """Values copied from the host to the device of this array."""
         if isinstance(values, OnDevice):
             return values
         values = np.ascontiguousarray(values)
         return self.like(self.xp.asarray(values, device=self.device))
 
     def empty(self, shape: tuple[int, ...]) -> OnDevice:
-        """Room for numbers in double precision."""
+        """Uninitialised array in double precision, on the same device."""
         return self.like(self.xp.empty(shape, dtype=self.xp.float64, device=self.device))
 
     @property
     def is_compiled(self) -> bool:
-        """Whether the library compiles each function for each shape, and writes into no array."""
+        """Whether the library is JAX: it compiles for each shape, and arrays are immutable."""
         return "jax" in self.xp.__name__
 
     def native(self, value: Any) -> Any:
-        """An operand, as the library takes it."""
+        """An operand in the form that the library accepts: a native array or a scalar."""
         if isinstance(value, OnDevice):
             return value.array
         if np.ndim(value) == 0:
@@ -139,12 +139,12 @@ class OnDevice(NDArrayOperatorsMixin):
         return NotImplemented
 
     def _numbers(self, value: Any) -> Any:
-        """Truth values as numbers in double precision; others as they are."""
+        """Booleans converted to double precision; other values unchanged."""
         is_truth = not isinstance(value, float | int) and value.dtype == self.xp.bool
         return self.xp.astype(value, self.xp.float64) if is_truth else value
 
     def _bounded(self, below: bool, one: Any, other: Any) -> Any:
-        """The larger or the smaller of two, of which one may be a number."""
+        """Elementwise maximum (``below``) or minimum of two values, one of which may be scalar."""
         if isinstance(one, float | int):
             one, other = other, one
         if isinstance(other, float | int):
@@ -178,7 +178,7 @@ class OnDevice(NDArrayOperatorsMixin):
         array = self.array
         listed = [place for place, one in enumerate(keys) if _lists_places(one)]
         if listed:
-            # The standard has places along one axis only, and that by another function.
+            # The standard supports index arrays along one axis only, by ``take``.
             (place,) = listed
             is_after_dots = any(one is Ellipsis for one in keys[:place])
             axis = place - len(keys) if is_after_dots else place
@@ -190,12 +190,12 @@ class OnDevice(NDArrayOperatorsMixin):
         self.array[key] = self.native(values)
 
     def astype(self, dtype: Any, copy: bool = True) -> OnDevice:
-        """The same numbers in another precision."""
+        """The array converted to another dtype."""
         kind = getattr(self.xp, np.dtype(dtype).name)
         return self.like(self.xp.astype(self.array, kind, copy=copy))
 
     def reshape(self, *shape: int) -> OnDevice:
-        """The same entries along other axes."""
+        """The same entries in another shape."""
         return self.like(self.xp.reshape(self.array, shape))
 
     def sum(self, axis: Any = None) -> OnDevice:
@@ -207,20 +207,20 @@ class OnDevice(NDArrayOperatorsMixin):
         return self.like(self.xp.mean(self.array, axis=axis))
 
     def max(self, axis: Any = None) -> OnDevice:
-        """Largest along some axes."""
+        """Maximum along some axes."""
         return self.like(self.xp.max(self.array, axis=axis))
 
     def any(self, axis: Any = None) -> OnDevice:
-        """Whether any is true, along some axes."""
+        """Whether any entry is true, along some axes."""
         return self.like(self.xp.any(self.array, axis=axis))
 
     def all(self, axis: Any = None) -> OnDevice:
-        """Whether all are true, along some axes."""
+        """Whether all entries are true, along some axes."""
         return self.like(self.xp.all(self.array, axis=axis))
 
 
 def to_host(array: Any) -> NDArray[Any]:
-    """An array of any library as one of numpy."""
+    """An array of any library as a NumPy array."""
     if hasattr(array, "detach"):
         array = array.detach().cpu()
     elif hasattr(array, "get"):
@@ -233,7 +233,7 @@ def _lists_places(key: Any) -> bool:
 
 
 def _answers(function: Any) -> Callable[[Any], Any]:
-    """What is done where numpy's function meets an array that lies elsewhere."""
+    """Decorator that registers the implementation of a NumPy function for OnDevice arrays."""
 
     def registered(answer: Callable[..., OnDevice]) -> Callable[..., OnDevice]:
         FUNCTIONS[function] = answer
@@ -243,7 +243,7 @@ def _answers(function: Any) -> Callable[[Any], Any]:
 
 
 def _first(values: Sequence[Any]) -> OnDevice:
-    """The first that lies elsewhere: the others go there."""
+    """The first OnDevice array, to whose device the other values are moved."""
     return next(value for value in values if isinstance(value, OnDevice))
 
 
