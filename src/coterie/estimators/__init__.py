@@ -1,4 +1,4 @@
-"""The scikit-learn face: parameters in, attributes out."""
+"""The scikit-learn estimators: NonLinCFA, GenLinCFA, LinCFA, MutualCFA and CustomCFA."""
 
 from coterie._data.training import inputs_of, normalised_weights
 from coterie.estimators._custom import CustomCFA

@@ -1,4 +1,4 @@
-"""The reducer for a criterion of one's own."""
+"""CustomCFA: the reducer for a criterion of your own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coterie.estimators._reducer import Reducer, SearchName
 
 @dataclass(frozen=True)
 class OwnPricing:
-    """A criterion as the user gave it; see :class:`coterie._core.fit.Pricing`."""
+    """Pricing with the criterion of the user; see :class:`coterie._core.fit.Pricing`."""
 
     given: Any
     row_reason: str | None
@@ -41,75 +41,77 @@ class OwnPricing:
 class CustomCFA(Reducer):
     """Group features by a criterion of your own.
 
-    A candidate joins a group if the price that the criterion sets does not exceed the allowance
-    that it grants. Everything else is as in the other reducers: searches, aggregations,
-    constraints, sparse columns, moments, engines and devices.
+    The criterion returns a price and an allowance for each candidate. A candidate joins a group
+    if its price is at most its allowance. Searches, aggregations, constraints, sparse columns,
+    moments, engines and devices work as in the other reducers.
 
     Parameters
     ----------
     criterion : Criterion
-        An object with a method ``verdict(pairs)`` that gives a :class:`coterie.extending.Verdict`:
-        price and allowance of each candidate. `pairs` are moments of the group, the candidates,
-        the merged aggregates and the target, :class:`coterie.extending.PairMoments`. If the object
-        has a true attribute ``needs_rows``, they are the columns themselves,
-        :class:`coterie.extending.PairColumns`, and rows are needed.
+        An object with a method ``verdict(pairs)`` that returns a
+        :class:`coterie.extending.Verdict`: the price and the allowance of each candidate. `pairs`
+        is a :class:`coterie.extending.PairMoments`: the moments of the group, the candidates, the
+        merged aggregates and the target. If the object has an attribute ``needs_rows`` that is
+        true, `pairs` is a :class:`coterie.extending.PairColumns`: the columns themselves. Such a
+        criterion cannot be fitted from moments.
     inputs : None, callable or transformer, default=None
-        What is grouped, as in :class:`NonLinCFA`.
+        The columns to group, as in :class:`NonLinCFA`.
     aggregation : str, callable or aggregation, default="mean"
-        What replaces a group, as in :class:`NonLinCFA`.
+        How a group becomes one column, as in :class:`NonLinCFA`.
     search : {"forward", "restart", "best"} or search, default="restart"
-        The order of questions, as in :class:`NonLinCFA`.
+        The order in which candidates are tested, as in :class:`NonLinCFA`.
     connectivity : sparse array of shape (n_inputs, n_inputs) or None, default=None
-        Graph of neighbours: a candidate must touch a member of the group.
+        Graph of neighbours. A candidate can join only if it is a neighbour of a member.
     max_group_size : int or None, default=None
-        Largest number of members of a group.
+        The largest number of members in a group. None: no limit.
     scale : bool, default=False
-        Whether to standardise the inputs on the training rows first.
+        Whether to standardise the inputs before grouping, with the training rows.
     signs : bool, default=False
-        Whether a candidate may join with a minus, as in :class:`NonLinCFA`.
+        Whether a candidate may join multiplied by -1, as in :class:`NonLinCFA`.
     initial_groups : list of lists of columns or None, default=None
-        Groups to begin with, as in :class:`NonLinCFA`.
+        Groups to start from, as in :class:`NonLinCFA`.
     keep : list of columns or None, default=None
-        Inputs that stay alone.
+        Inputs that stay alone in their group.
     separate : list of lists of columns or None, default=None
-        Inputs of different lists never share a group.
+        Inputs from different lists never share a group.
     missing : {"error", "pairwise"}, default="error"
-        What missing values (NaN) in X mean, as in :class:`NonLinCFA`.
+        How missing values (NaN) in X are handled, as in :class:`NonLinCFA`.
     target_weights : array-like of shape (n_targets,) or None, default=None
-        How much the price of each target counts, as in :class:`NonLinCFA`.
+        The weight of each target's price, as in :class:`NonLinCFA`.
     covariance : {"auto", "gram", "columns"}, default="auto"
-        How covariances are found, as in :class:`NonLinCFA`.
+        How covariances are computed, as in :class:`NonLinCFA`.
     max_bytes : float or None, default=None
-        Bytes that a matrix of covariances may take. None: half the memory of the machine.
+        The largest size of a covariance matrix, in bytes. None: half the memory of the machine.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_inputs,)
-        The group of each input; groups are numbered in order of their first member.
+        The group number of each input. Groups are numbered in order of their first member.
     groups_ : list of ndarray
-        The members of each group.
+        The input numbers of the members of each group.
     n_groups_ : int
-        Number of groups, and of columns after ``transform``.
+        Number of groups, which is the number of columns that ``transform`` returns.
     signs_ : ndarray of shape (n_inputs,)
-        -1 for an input that joined with a minus, seen from the first of its group; else 1.
+        -1 for an input that joined multiplied by -1, and 1 otherwise. The first member of each
+        group has 1.
     classes_ : ndarray of shape (n_classes,)
-        The classes, where y is text; one array per column where it has several.
+        The class labels, if y is text; a list with one array per column if y has several columns.
     trace_ : record array
-        Every decision, in order: group, candidate, price, allowance, accepted.
+        All decisions in order, with fields group, candidate, price, allowance and accepted.
     fit_ : Fit
-        All of this in one frozen value, with the aggregates that ``transform`` computes.
+        All results of the fit in one immutable object, with all that ``transform`` needs.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had names that are all text.
+        Names of the features. Only set if all column names of X are strings.
 
     See Also
     --------
-    NonLinCFA : The R2 that a merge gives up.
+    NonLinCFA : Groups by the loss of R2 of a merge.
 
     Examples
     --------
-    Features share a group if their correlation with its aggregate is at least 0.9:
+    A feature joins a group if its correlation with the aggregate is at least 0.9:
 
     >>> import numpy as np
     >>> from coterie import CustomCFA
@@ -161,13 +163,13 @@ class CustomCFA(Reducer):
         self.max_bytes = max_bytes
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn which features to aggregate.
+        """Learn which features to group.
 
         Parameters
         ----------
         X : array-like, sparse array, data frame or xarray field, (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Numbers, or labels that are text: one target for each class.
+            Targets: numbers, or class labels as text, with one target per class.
         sample_weight : array-like of shape (n_samples,), optional
             How many times each row counts.
         """

@@ -1,4 +1,4 @@
-"""The reducer for classes, counts and more: deviance that a merge adds."""
+"""GenLinCFA: the reducer for classes and counts, by the deviance that a merge adds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from coterie.families import Family
 
 @dataclass(frozen=True)
 class GenLinPricing:
-    """The deviance that a merge adds, or a bound on it; see :class:`coterie._core.fit.Pricing`."""
+    """Pricing by the added deviance or a bound on it; see :class:`coterie._core.fit.Pricing`."""
 
     family: Family
     bound: str
@@ -34,23 +34,23 @@ class GenLinPricing:
 
     @property
     def targets(self) -> FamilyTargets:
-        """Reads targets that the family takes."""
+        """The reader of targets, which accepts what the family accepts."""
         return FamilyTargets(self.family)
 
     @property
     def regresses_numbers(self) -> bool:
-        """Whether whole numbers are regressed on, and not taken for classes."""
+        """Whether integer targets are treated as numbers and not as classes."""
         return self.family.standardises
 
     @property
     def tolerance_range(self) -> tuple[float, float]:
-        """Where to look for tolerances: shares of the deviance, or ratios of a bound."""
+        """The range of useful tolerances: shares of the deviance, or ratios of the bound."""
         return (1e-6, 1.0) if self.row_reason else (1e-3, 1e3)
 
     def criterion(
         self, data: TrainingData, target: int, tolerance: float, *, is_penalty: bool
     ) -> Criterion:
-        """The criterion for one target at a tolerance, or at a penalty."""
+        """The criterion for one target, at a tolerance or a penalty."""
         if self.row_reason:
             kind = FittedParsimony if is_penalty else Fitted
             return kind(self.family, tolerance)
@@ -58,124 +58,130 @@ class GenLinPricing:
             return Parsimony(tolerance)
         check_weights_count(data)
         centre, spread = data.centre_and_spread(target)
-        # With missing values each question has rows of its own.
+        # With missing values, each merge is tested on different rows.
         in_units = data.min_rows is not None and not self.family.standardises
         curvature = self.family.curvature(centre, spread, self.curvature)
         return GenLin(tolerance, curvature, self.bound, in_units)
 
     def ranking(self, data: TrainingData, target: int, tolerance: float) -> Criterion:
-        """The criterion for one target by which groups of a given number are found."""
+        """The criterion for one target that is used to reach a given number of groups."""
         return Fitted(self.family, tolerance) if self.row_reason else NonLin(tolerance)
 
 
 class GenLinCFA(Reducer):
-    """Group features while their merger adds next to no deviance (numbers, classes, counts).
+    """Group features while the added deviance is small (numbers, classes, counts).
 
-    A candidate joins a group if the deviance that this adds is no more than noise would add
-    anyway; or, for a tolerance that is a number, if the paper's bound on it is no more than that.
-    Choose this one for classes, one target each against the rest if there are more than two, or
-    for counts; several columns of either may be given at once.
+    A merge adds deviance to the generalised linear model of the target. With a string tolerance,
+    a candidate joins a group if the added deviance is no more than noise explains. With a numeric
+    tolerance, it joins if the paper's bound on the added deviance is at most the tolerance. Use
+    this reducer for classes or counts. More than two classes give one target each, one against
+    the rest. y may have several columns.
 
     Parameters
     ----------
     tolerance : {"auto", "aic", "bic", "ric"} or float, default="auto"
-        With a word, a merge may add so much deviance, as a multiple of the dispersion: 2 for "aic",
-        log n for "bic", 2 log D for "ric"; "auto" finds the multiple, and nothing is left to
-        tune. A number is the paper's epsilon, the ratio that its bound may reach; 0 or more,
-        larger merges more. The paper uses 0.68 to 0.95 with the general bound, 0.1 to 0.3 with the
-        bivariate one.
+        What a merge may cost. A string limits the added deviance to a multiple of the dispersion:
+        2 for "aic", log n for "bic" and 2 log D for "ric", with D inputs; "auto" chooses the
+        multiple from the data. A number is the paper's epsilon, the largest value of its bound.
+        It must be 0 or more, and larger values merge more. The paper uses 0.68 to 0.95 with the
+        general bound and 0.1 to 0.3 with the bivariate bound.
     family : str or Family, default="gaussian"
-        Distribution of the target: "gaussian" for numbers (these are standardised), "bernoulli" for
-        classes with labels of any kind, "binomial" for proportions (trials are sample weights),
-        "poisson" for counts, "gamma" and "inverse_gaussian" for positive numbers;
-        :func:`coterie.families.negative_binomial` for counts of a given dispersion; or a
-        :class:`coterie.families.Family` of your own.
+        Distribution of the target: "gaussian" for numbers (they are standardised), "bernoulli"
+        for classes with labels of any kind, "binomial" for proportions (the numbers of trials are
+        the sample weights), "poisson" for counts, "gamma" and "inverse_gaussian" for positive
+        numbers. :func:`coterie.families.negative_binomial` gives a family for overdispersed
+        counts. Or a :class:`coterie.families.Family` of your own.
     curvature : {"zero", "null"} or float, default="zero"
-        Second derivative of the family's cumulant function: at zero, as in the paper; at the
-        model that knows only the mean of y, which suits rare classes and large counts, and is
-        the only one for families without a curvature at zero (gamma, inverse Gaussian, negative
-        binomial); or a number. It belongs to the paper's bounds: with a word for a tolerance, or
-        with fitted models, all but "zero" is refused.
+        Second derivative of the family's cumulant function, for the bounds of the paper. "zero":
+        at zero, as in the paper. "null": at the null model, which has only an intercept; it suits
+        rare classes and large counts. Families without a curvature at zero (gamma, inverse
+        Gaussian, negative binomial) need "null" or a number. With a string tolerance, or with
+        ``bound="fitted"``, only "zero" is allowed.
     bound : {"general", "bivariate", "fitted"}, default="general"
-        "general" and "bivariate": the rule of Algorithm 2 or that of Appendix B of the paper, for a
-        tolerance that is a number; a word takes an approximation of the deviance from covariances
-        alone. "fitted": the deviance itself, of generalised linear models that are fitted for
-        each question; a tolerance that is a number is then the share of the null deviance that
-        a merge may give up, as with R2 in :class:`NonLinCFA`. Exact, and much slower.
+        How the added deviance is computed. "general" and "bivariate": with a numeric tolerance,
+        the bounds of Algorithm 2 and of Appendix B of the paper; with a string, an approximation
+        of the deviance from covariances. "fitted": the deviance itself, from generalised linear
+        models that are fitted for each candidate. This is exact and much slower. A numeric
+        tolerance is then the share of the null deviance that a merge may lose, like R2 in
+        :class:`NonLinCFA`.
     inputs : None, callable or transformer, default=None
-        What is grouped: the features; a function of them, such as ``np.square``; or the
-        output of a scikit-learn transformer, which is cloned and fitted.
+        The columns to group. None: the features themselves. A callable such as ``np.square``: its
+        result for the features. A scikit-learn transformer: its output; it is cloned and fitted.
     aggregation : str, callable or aggregation, default="mean"
-        What replaces a group: "mean", "sum", "sum_of_squares", "norm", "max", "min",
-        "median", "principal" (first principal component), or a function from an array of
-        shape (n, m) to n values that does not depend on the order of the m columns.
+        How a group becomes one column: "mean", "sum", "sum_of_squares", "norm", "max", "min",
+        "median" or "principal" (first principal component). A callable takes an array of shape
+        (n, m) and returns n values; the order of the m columns must not matter.
     search : {"forward", "restart", "best"} or search, default="restart"
-        The order of questions, as in :class:`NonLinCFA`.
+        The order in which candidates are tested, as in :class:`NonLinCFA`.
     connectivity : sparse array of shape (n_inputs, n_inputs) or None, default=None
-        Graph of neighbours: a candidate must touch a member of the group.
+        Graph of neighbours. A candidate can join only if it is a neighbour of a member.
     max_group_size : int or None, default=None
-        Largest number of members of a group.
+        The largest number of members in a group. None: no limit.
     n_groups : int or None, default=None
-        Number of groups, if it must be this one, as in :class:`NonLinCFA`.
+        The number of groups, if it must be exact, as in :class:`NonLinCFA`.
     scale : bool, default=False
-        Whether to standardise the inputs on the training rows first.
+        Whether to standardise the inputs before grouping, with the training rows.
     signs : bool, default=False
-        Whether a candidate may join with a minus, as in :class:`NonLinCFA`.
+        Whether a candidate may join multiplied by -1, as in :class:`NonLinCFA`.
     initial_groups : list of lists of columns or None, default=None
-        Groups to begin with, as in :class:`NonLinCFA`.
+        Groups to start from, as in :class:`NonLinCFA`.
     keep : list of columns or None, default=None
-        Inputs that stay alone.
+        Inputs that stay alone in their group.
     separate : list of lists of columns or None, default=None
-        Inputs of different lists never share a group.
+        Inputs from different lists never share a group.
     missing : {"error", "pairwise"}, default="error"
-        What missing values (NaN) in X mean. "error": they are refused. "pairwise": each question
-        is asked of the rows that have both the group and the candidate, at least 30 or half of
-        them; in an aggregate, a member without a value differs from its own mean as those that
-        have one do on average. Only safe where what is missing has nothing to do with the target.
+        How missing values (NaN) in X are handled. "error": they raise an error. "pairwise": each
+        merge is tested on the rows where both the group and the candidate have a value. At least
+        30 such rows are needed, or half of the rows if there are fewer than 60. In an aggregate,
+        a missing member is imputed: its deviation from its own mean is set to the average
+        deviation of the members that are present. Use "pairwise" only if missingness does not
+        depend on the target.
     target_weights : array-like of shape (n_targets,) or None, default=None
-        How much the price of each target counts, where there are several, beside the one that
-        counts most; of classes, in sorted order. None: all the same.
+        The weight of each target's price, for several targets. Only ratios matter: the weights
+        are divided by the largest one. For classes, give them in sorted order. None: equal weights.
     covariance : {"auto", "gram", "columns"}, default="auto"
-        How covariances are found, as in :class:`NonLinCFA`.
+        How covariances are computed, as in :class:`NonLinCFA`.
     max_bytes : float or None, default=None
-        Bytes that a matrix of covariances may take. None: half the memory of the machine.
+        The largest size of a covariance matrix, in bytes. None: half the memory of the machine.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_inputs,)
-        The group of each input; groups are numbered in order of their first member.
+        The group number of each input. Groups are numbered in order of their first member.
     groups_ : list of ndarray
-        The members of each group.
+        The input numbers of the members of each group.
     n_groups_ : int
-        Number of groups, and of columns after ``transform``.
+        Number of groups, which is the number of columns that ``transform`` returns.
     signs_ : ndarray of shape (n_inputs,)
-        -1 for an input that joined with a minus, seen from the first of its group; else 1.
+        -1 for an input that joined multiplied by -1, and 1 otherwise. The first member of each
+        group has 1.
     tolerance_ : float
-        The tolerance that was found, where ``n_groups`` is given.
+        The tolerance that gives `n_groups` groups. Only set if `n_groups` is given.
     penalty_ : float
-        How many times what noise alone gives up a merge may give up, where the tolerance is a
-        word.
+        The allowance of a merge as a multiple of the loss expected from noise alone. Only set if
+        `tolerance` is a string.
     classes_ : ndarray of shape (n_classes,)
-        The classes of family "bernoulli"; one array per column where y has several.
+        The class labels, for ``family="bernoulli"``; a list with one array per column if y has
+        several columns.
     trace_ : record array
-        Every decision, in order: group, candidate, price, allowance, accepted. With
-        ``search="best"``, every merge, and the refusals that ended each group.
+        All decisions in order, with fields group, candidate, price, allowance and accepted. With
+        ``search="best"``: all merges, and the refusals at the end of each group.
     fit_ : Fit
-        All of this in one frozen value, with the aggregates that ``transform`` computes.
+        All results of the fit in one immutable object, with all that ``transform`` needs.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had names that are all text.
+        Names of the features. Only set if all column names of X are strings.
 
     See Also
     --------
-    NonLinCFA : Exact prices, for a target of numbers.
+    NonLinCFA : Exact prices for numeric targets.
 
     Notes
     -----
-    The bound does not vanish for like columns: two that are nearly the same, with correlation r
-    to a gaussian target, cost about (2r + 1/2) / (r + 2), up to 0.83. A small tolerance keeps
-    them apart where they matter for the target. Exact twins are free.
+    The bound is not 0 for similar columns. Two nearly equal columns with correlation r to a
+    gaussian target cost about (2r + 1/2) / (r + 2), up to 0.83. A small tolerance keeps such
+    columns apart if they matter for the target. Exact duplicates cost 0.
 
     References
     ----------
@@ -246,25 +252,27 @@ class GenLinCFA(Reducer):
         offset: Any = None,
         exposure: Any = None,
     ) -> Self:
-        """Learn which features to aggregate.
+        """Learn which features to group.
 
         Parameters
         ----------
         X : array-like, sparse array, data frame or xarray field, (n_samples, n_features)
-            Sparse, or a table or field of Dask, for the aggregations "mean" and "sum", unless the
-            bound is "fitted".
+            Features. Sparse arrays, and Dask tables or fields, need the aggregation
+            "mean" or "sum", and a bound other than "fitted".
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Numbers, labels or counts, as the family asks. For a data frame of Dask also the name
-            of a column, or a list of names, and likewise `sample_weight`.
+            Targets: numbers, class labels or counts, depending on the family. For a Dask data
+            frame also a column name or a list of names; `sample_weight` may be a name too.
         sample_weight : array-like of shape (n_samples,), optional
-            How many times each row counts: 0 as if it were not there, 2 as if it were there twice.
-            So all weights times 1,000 are 1,000 times the evidence, and fewer merges; for weights
-            that only compare rows, see :func:`coterie.normalised_weights`.
+            How many times each row counts. 0 is the same as leaving the row out, 2 the same as
+            repeating it. Multiplying all weights by 1,000 therefore means 1,000 times as many
+            rows, and fewer merges. For weights that are only relative, see
+            :func:`coterie.normalised_weights`.
         offset : array-like of shape (n_samples,), optional
-            What is known of the linear predictor, with a coefficient of 1. For a tolerance that
-            is a word, or for ``bound="fitted"``.
+            A known part of the linear predictor, with coefficient 1. Needs a string tolerance or
+            ``bound="fitted"``.
         exposure : array-like of shape (n_samples,), optional
-            What counts are proportional to, such as inhabitants or hours: an offset of its log.
+            What the counts are proportional to, such as inhabitants or hours. Its log is used as
+            the offset.
         """
         return self._fit(X, y, Given(sample_weight, offset=offset, exposure=exposure))
 

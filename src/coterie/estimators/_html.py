@@ -1,4 +1,4 @@
-"""The groups of a fitted reducer as a small table, for notebooks."""
+"""The groups of a fitted reducer as an HTML table, for notebooks."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-# More rows than this are counted and not shown.
+# The table shows this many groups, and the number of the others.
 MOST_ROWS = 12
 STYLE = "text-align:left;padding:0.1em 0.8em 0.1em 0;border:0"
 NUMBER = "text-align:right;padding:0.1em 0.8em 0.1em 0;border:0"
 
 
 def groups_shown(reducer: Any) -> str:
-    """The largest groups as a table of HTML: number, aggregate, size and highest price paid.
+    """The largest groups as an HTML table: number, aggregate, size and highest price paid.
 
-    Nothing for a reducer that is not fitted.
+    An empty string for a reducer that is not fitted.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def groups_shown(reducer: Any) -> str:
     try:
         names = reducer.get_feature_names_out()
     except (AttributeError, ValueError, IndexError):
-        # Not fitted, or a later fit failed half-way: the diagram above is still worth showing.
+        # Not fitted, or the last fit failed: scikit-learn's diagram is still shown.
         return ""
     sizes = np.bincount(reducer.labels_)
     largest = np.argsort(-sizes, kind="stable")[:MOST_ROWS]
@@ -48,7 +48,7 @@ def groups_shown(reducer: Any) -> str:
 
 
 def _highest_prices(trace: Any, n_groups: int) -> Any:
-    """The highest price of the merges of each group, of shape (n_groups,); NaN without merges."""
+    """The highest price of the merges of each group, shape (n_groups,); NaN without merges."""
     highest = np.full(n_groups, np.nan)
     merges = trace[trace.accepted]
     np.fmax.at(highest, merges.group, merges.price)

@@ -1,4 +1,4 @@
-"""The linear ancestor: bias paid against variance saved."""
+"""LinCFA: the earlier linear algorithm, which trades bias against variance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coterie.estimators._reducer import Reducer, SearchName
 
 @dataclass(frozen=True)
 class LinPricing:
-    """The bias that a merge pays for variance; see :class:`coterie._core.fit.Pricing`."""
+    """Pricing by bias against variance; see :class:`coterie._core.fit.Pricing`."""
 
     name: ClassVar[str] = "LinCFA"
     targets: ClassVar[OneNumber] = OneNumber("LinCFA")
@@ -43,70 +43,74 @@ class LinPricing:
 
 
 class LinCFA(Reducer):
-    """Group features while their linear model gains (regression, no tolerance).
+    """Group features while a linear model improves (regression, no tolerance).
 
-    A candidate joins a group if the two are correlated enough for the difference of their
-    coefficients: the bias paid is no more than the variance saved. Choose this one to keep
-    many small groups, or as the ancestor to compare with.
+    A merge adds bias to a linear model and reduces its variance. A candidate joins a group if
+    the added bias is at most the saved variance: the more their coefficients differ, the more
+    correlated the two must be. Use this reducer to keep many small groups, or as a baseline for
+    :class:`NonLinCFA`. It takes one numeric target.
 
     Parameters
     ----------
     inputs : None, callable or transformer, default=None
-        What is grouped: the features; a function of them, such as ``np.square``; or the
-        output of a scikit-learn transformer, which is cloned and fitted.
+        The columns to group. None: the features themselves. A callable such as ``np.square``: its
+        result for the features. A scikit-learn transformer: its output; it is cloned and fitted.
     aggregation : str, callable or aggregation, default="mean"
-        What replaces a group: "mean", "sum", "sum_of_squares", "norm", "max", "min",
-        "median", "principal" (first principal component), or a function from an array of
-        shape (n, m) to n values that does not depend on the order of the m columns.
+        How a group becomes one column: "mean", "sum", "sum_of_squares", "norm", "max", "min",
+        "median" or "principal" (first principal component). A callable takes an array of shape
+        (n, m) and returns n values; the order of the m columns must not matter.
     search : {"forward", "restart", "best"} or search, default="restart"
-        The order of questions, as in :class:`NonLinCFA`.
+        The order in which candidates are tested, as in :class:`NonLinCFA`.
     connectivity : sparse array of shape (n_inputs, n_inputs) or None, default=None
-        Graph of neighbours: a candidate must touch a member of the group.
+        Graph of neighbours. A candidate can join only if it is a neighbour of a member.
     max_group_size : int or None, default=None
-        Largest number of members of a group.
+        The largest number of members in a group. None: no limit.
     scale : bool, default=False
-        Whether to standardise the inputs on the training rows first.
+        Whether to standardise the inputs before grouping, with the training rows.
     signs : bool, default=False
-        Whether a candidate may join with a minus, as in :class:`NonLinCFA`.
+        Whether a candidate may join multiplied by -1, as in :class:`NonLinCFA`.
     initial_groups : list of lists of columns or None, default=None
-        Groups to begin with, as in :class:`NonLinCFA`.
+        Groups to start from, as in :class:`NonLinCFA`.
     keep : list of columns or None, default=None
-        Inputs that stay alone.
+        Inputs that stay alone in their group.
     separate : list of lists of columns or None, default=None
-        Inputs of different lists never share a group.
+        Inputs from different lists never share a group.
     missing : {"error", "pairwise"}, default="error"
-        What missing values (NaN) in X mean. "error": they are refused. "pairwise": each question
-        is asked of the rows that have both the group and the candidate, at least 30 or half of
-        them; in an aggregate, a member without a value differs from its own mean as those that
-        have one do on average. Only safe where what is missing has nothing to do with the target.
+        How missing values (NaN) in X are handled. "error": they raise an error. "pairwise": each
+        merge is tested on the rows where both the group and the candidate have a value. At least
+        30 such rows are needed, or half of the rows if there are fewer than 60. In an aggregate,
+        a missing member is imputed: its deviation from its own mean is set to the average
+        deviation of the members that are present. Use "pairwise" only if missingness does not
+        depend on the target.
     covariance : {"auto", "gram", "columns"}, default="auto"
-        How covariances are found, as in :class:`NonLinCFA`.
+        How covariances are computed, as in :class:`NonLinCFA`.
     max_bytes : float or None, default=None
-        Bytes that a matrix of covariances may take. None: half the memory of the machine.
+        The largest size of a covariance matrix, in bytes. None: half the memory of the machine.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_inputs,)
-        The group of each input; groups are numbered in order of their first member.
+        The group number of each input. Groups are numbered in order of their first member.
     groups_ : list of ndarray
-        The members of each group.
+        The input numbers of the members of each group.
     n_groups_ : int
-        Number of groups, and of columns after ``transform``.
+        Number of groups, which is the number of columns that ``transform`` returns.
     signs_ : ndarray of shape (n_inputs,)
-        -1 for an input that joined with a minus, seen from the first of its group; else 1.
+        -1 for an input that joined multiplied by -1, and 1 otherwise. The first member of each
+        group has 1.
     trace_ : record array
-        Every decision, in order: group, candidate, price, allowance, accepted. With
-        ``search="best"``, every merge, and the refusals that ended each group.
+        All decisions in order, with fields group, candidate, price, allowance and accepted. With
+        ``search="best"``: all merges, and the refusals at the end of each group.
     fit_ : Fit
-        All of this in one frozen value, with the aggregates that ``transform`` computes.
+        All results of the fit in one immutable object, with all that ``transform`` needs.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had names that are all text.
+        Names of the features. Only set if all column names of X are strings.
 
     See Also
     --------
-    NonLinCFA : Without the assumption of a linear relation.
+    NonLinCFA : Without the assumption of a linear relation, and with a tolerance.
 
     References
     ----------
@@ -159,19 +163,21 @@ class LinCFA(Reducer):
         self.max_bytes = max_bytes
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn which features to aggregate.
+        """Learn which features to group.
 
         Parameters
         ----------
         X : array-like, sparse array, data frame or xarray field, (n_samples, n_features)
-            Sparse, or a table or field of Dask, for the aggregations "mean" and "sum".
+            Features. Sparse arrays, and Dask tables or fields, need the aggregation
+            "mean" or "sum".
         y : array-like of shape (n_samples,)
-            Numbers. For a data frame of Dask also the name of a column, and likewise
-            `sample_weight`.
+            A numeric target. For a Dask data frame also a column name; `sample_weight` may be a
+            name too.
         sample_weight : array-like of shape (n_samples,), optional
-            How many times each row counts: 0 as if it were not there, 2 as if it were there twice.
-            So all weights times 1,000 are 1,000 times the evidence, and fewer merges; for weights
-            that only compare rows, see :func:`coterie.normalised_weights`.
+            How many times each row counts. 0 is the same as leaving the row out, 2 the same as
+            repeating it. Multiplying all weights by 1,000 therefore means 1,000 times as many
+            rows, and fewer merges. For weights that are only relative, see
+            :func:`coterie.normalised_weights`.
         """
         return self._fit(X, y, Given(sample_weight))
 

@@ -1,4 +1,4 @@
-"""The reducer for any dependence: information that a merge gives up."""
+"""MutualCFA: the reducer for any dependence, by the loss of mutual information of a merge."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from coterie._data.parameters import check_weights_count, checked_count
 from coterie._data.training import Given, NumbersOrCodes
 from coterie.estimators._reducer import Reducer, SearchName
 
-# A table of all combinations of more levels would not fit into memory.
+# With more levels, the contingency table of all combinations would not fit into memory.
 MAX_LEVELS = 50
 
 
 @dataclass(frozen=True)
 class MutualPricing:
-    """The information that a merge gives up; see :class:`coterie._core.fit.Pricing`."""
+    """Pricing by the loss of mutual information; see :class:`coterie._core.fit.Pricing`."""
 
     n_levels: Any
     name: ClassVar[str] = "MutualCFA"
@@ -27,7 +27,7 @@ class MutualPricing:
     cv: ClassVar[None] = None
     cv_is_default: ClassVar[bool] = False
     row_reason: ClassVar[str] = "MutualCFA counts rows"
-    # One test for each merge is all there is: no line tells what all groups are worth together.
+    # There is no linear model to score all groups together, so each merge is tested on its own.
     checks_all_groups: ClassVar[bool] = False
     regresses_numbers: ClassVar[bool] = False
     tolerance_range: ClassVar[tuple[float, float]] = (1e-6, 1.0)
@@ -35,13 +35,13 @@ class MutualPricing:
     def criterion(
         self, data: TrainingData, target: int, tolerance: float, *, is_penalty: bool
     ) -> Criterion:
-        """The criterion for one target at a tolerance, or at a penalty."""
+        """The criterion for one target, at a tolerance or a penalty."""
         check_weights_count(data)
         kind = MutualParsimony if is_penalty else Mutual
         return kind(tolerance, self._levels(data))
 
     def ranking(self, data: TrainingData, target: int, tolerance: float) -> Criterion:
-        """The criterion for one target by which groups of a given number are found."""
+        """The criterion for one target that is used to reach a given number of groups."""
         return Mutual(tolerance, self._levels(data))
 
     def _levels(self, data: TrainingData) -> int:
@@ -51,80 +51,83 @@ class MutualPricing:
 
 
 class MutualCFA(Reducer):
-    """Group features while the target loses next to no information (any dependence).
+    """Group features while the loss of mutual information is small (any dependence).
 
-    A candidate joins a group if what the two tell about the target beyond their aggregate, in
-    nats of mutual information, is no more than noise would pretend; or than `tolerance`. Choose
-    this one where the target may depend on features in ways that no line shows, and there are
-    some hundred rows or more. It sorts all rows twice for each question, which takes thousands of
-    times as long as one of :class:`NonLinCFA`, so it is for some hundred features.
+    The price of a merge is the mutual information with the target that the group and the
+    candidate have and their aggregate lacks, in nats. With a string tolerance, a candidate joins
+    if the loss is no more than noise explains; with a number, if it is at most that number. Use
+    this reducer if the target may depend on the features in a nonlinear way, and if there are at
+    least some hundreds of rows. It sorts all rows twice for each candidate. This is thousands of
+    times slower than :class:`NonLinCFA`, so it suits up to some hundreds of features.
 
     Parameters
     ----------
     tolerance : {"auto", "aic", "bic", "ric"} or float, default="auto"
-        Nats that a merge may give up. A word sets it for each question, to what noise alone
-        exceeds as rarely as in :class:`NonLinCFA`. Of a number, 0 or more, what noise gives up on
-        average does not count.
+        The largest loss of mutual information that a merge may cause, in nats. A number must be 0
+        or more; the average loss from noise alone is subtracted from the price. A string computes
+        the tolerance of each merge: noise alone exceeds it with the same probability as in
+        :class:`NonLinCFA`.
     n_levels : int or None, default=None
-        How many levels of each column are told apart, 2 to 50. None: the fifth root of the number
-        of rows, and at least 3.
+        Number of bins per column, from 2 to 50. None: the fifth root of the number of rows, and
+        at least 3.
     inputs : None, callable or transformer, default=None
-        What is grouped, as in :class:`NonLinCFA`.
+        The columns to group, as in :class:`NonLinCFA`.
     aggregation : str, callable or aggregation, default="mean"
-        What replaces a group, as in :class:`NonLinCFA`.
+        How a group becomes one column, as in :class:`NonLinCFA`.
     search : {"forward", "restart", "best"} or search, default="restart"
-        The order of questions, as in :class:`NonLinCFA`.
+        The order in which candidates are tested, as in :class:`NonLinCFA`.
     connectivity : sparse array of shape (n_inputs, n_inputs) or None, default=None
-        Graph of neighbours: a candidate must touch a member of the group.
+        Graph of neighbours. A candidate can join only if it is a neighbour of a member.
     max_group_size : int or None, default=None
-        Largest number of members of a group.
+        The largest number of members in a group. None: no limit.
     n_groups : int or None, default=None
-        Number of groups, if it must be this one, as in :class:`NonLinCFA`.
+        The number of groups, if it must be exact, as in :class:`NonLinCFA`.
     scale : bool, default=False
-        Whether to standardise the inputs on the training rows first.
+        Whether to standardise the inputs before grouping, with the training rows.
     initial_groups : list of lists of columns or None, default=None
-        Groups to begin with, as in :class:`NonLinCFA`.
+        Groups to start from, as in :class:`NonLinCFA`.
     keep : list of columns or None, default=None
-        Inputs that stay alone.
+        Inputs that stay alone in their group.
     separate : list of lists of columns or None, default=None
-        Inputs of different lists never share a group.
+        Inputs from different lists never share a group.
     missing : {"error", "pairwise"}, default="error"
-        What missing values (NaN) in X mean, as in :class:`NonLinCFA`.
+        How missing values (NaN) in X are handled, as in :class:`NonLinCFA`.
     target_weights : array-like of shape (n_targets,) or None, default=None
-        How much the price of each target counts, as in :class:`NonLinCFA`.
+        The weight of each target's price, as in :class:`NonLinCFA`.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_inputs,)
-        The group of each input; groups are numbered in order of their first member.
+        The group number of each input. Groups are numbered in order of their first member.
     groups_ : list of ndarray
-        The members of each group.
+        The input numbers of the members of each group.
     n_groups_ : int
-        Number of groups, and of columns after ``transform``.
+        Number of groups, which is the number of columns that ``transform`` returns.
     signs_ : ndarray of shape (n_inputs,)
         1 for every input.
     tolerance_ : float
-        The tolerance that was found, where ``n_groups`` is given.
+        The tolerance that gives `n_groups` groups. Only set if `n_groups` is given.
     penalty_ : float
-        The penalty that a word stands for, as in :class:`NonLinCFA`.
+        The penalty that a string `tolerance` stands for, as in :class:`NonLinCFA`.
     classes_ : ndarray of shape (n_classes,)
-        The classes, where y is text; one array per column where it has several.
+        The class labels, if y is text; a list with one array per column if y has several columns.
     trace_ : record array
-        Every decision, in order: group, candidate, price, allowance, accepted.
+        All decisions in order, with fields group, candidate, price, allowance and accepted.
     fit_ : Fit
-        All of this in one frozen value, with the aggregates that ``transform`` computes.
+        All results of the fit in one immutable object, with all that ``transform`` needs.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had names that are all text.
+        Names of the features. Only set if all column names of X are strings.
 
     See Also
     --------
-    NonLinCFA : The same for linear dependence, and much faster.
+    NonLinCFA : For linear dependence, and much faster.
 
     Examples
     --------
-    The target depends on two squares. No line shows that, so all could be merged:
+    The target depends on two squares. A linear regression does not see that and merges all
+    features:
 
     >>> import numpy as np
     >>> from coterie import MutualCFA, NonLinCFA
@@ -172,17 +175,19 @@ class MutualCFA(Reducer):
         self.target_weights = target_weights
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn which features to aggregate.
+        """Learn which features to group.
 
         Parameters
         ----------
         X : array-like, data frame or xarray field of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Numbers, or labels. Numbers of at most ten values are taken for classes.
+            Targets: numbers or class labels. Numbers with at most ten distinct values are treated
+            as classes.
         sample_weight : array-like of shape (n_samples,), optional
-            How many times each row counts: 0 as if it were not there, 2 as if it were there twice.
-            So all weights times 1,000 are 1,000 times the evidence, and fewer merges; for weights
-            that only compare rows, see :func:`coterie.normalised_weights`.
+            How many times each row counts. 0 is the same as leaving the row out, 2 the same as
+            repeating it. Multiplying all weights by 1,000 therefore means 1,000 times as many
+            rows, and fewer merges. For weights that are only relative, see
+            :func:`coterie.normalised_weights`.
         """
         return self._fit(X, y, Given(sample_weight))
 

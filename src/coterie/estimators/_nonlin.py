@@ -1,4 +1,4 @@
-"""The reducer for regression: R2 that a merge gives up."""
+"""NonLinCFA: the reducer for regression, by the loss of R2 of a merge."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coterie.estimators._reducer import Reducer, SearchName
 
 @dataclass(frozen=True)
 class NonLinPricing:
-    """The R2 that a merge gives up; see :class:`coterie._core.fit.Pricing`."""
+    """Pricing by the loss of R2 of a merge; see :class:`coterie._core.fit.Pricing`."""
 
     cv: Any
     cv_is_default: bool
@@ -29,120 +29,129 @@ class NonLinPricing:
     def criterion(
         self, data: TrainingData, target: int, tolerance: float, *, is_penalty: bool
     ) -> Criterion:
-        """The criterion for one target at a tolerance, or at a penalty."""
+        """The criterion for one target, at a tolerance or a penalty."""
         kind = Parsimony if is_penalty else NonLin
         return kind(tolerance, self.cv is not None)
 
     def ranking(self, data: TrainingData, target: int, tolerance: float) -> Criterion:
-        """The criterion for one target by which groups of a given number are found."""
+        """The criterion for one target that is used to reach a given number of groups."""
         return NonLin(tolerance, self.cv is not None)
 
 
 class NonLinCFA(Reducer):
-    """Group features while the target loses next to no R2 (regression).
+    """Group features while the loss of R2 is small (regression).
 
-    A candidate joins a group if the regression of the target on the two, less the regression
-    on their aggregate, gives up no more R2 than `tolerance`. Choose this one for a target
-    of numbers, or for several at once: a merge must be worth its price to each of them. Classes
-    given as text are one target each; for counts see :class:`GenLinCFA`.
+    Each merge is tested with two linear regressions of the target: one on the group and the
+    candidate, one on the aggregate of both. The candidate joins the group if the second has at
+    most `tolerance` less R2 than the first. Use this reducer for numeric targets. With several
+    targets, every target must accept a merge. Text labels are accepted too, with one target per
+    class. For counts see :class:`GenLinCFA`.
 
     Parameters
     ----------
     tolerance : {"auto", "aic", "bic", "ric"} or float, default="auto"
-        R2 that a merge may give up. A word sets it for each question, to a multiple of what noise
-        alone would give up: 2, log n, or 2 log D for D inputs; "auto" finds the multiple, and
-        nothing is left to tune. A number is the paper's epsilon, 0 or more; larger merges more.
+        The largest loss of R2 that a merge may cause. A number is the paper's epsilon. It must be
+        0 or more, and larger values merge more. A string computes the tolerance of each merge as
+        a multiple of the loss expected from noise alone. The multiple is 2 for "aic", log n for
+        "bic" and 2 log D for "ric", with D inputs. "auto" chooses the multiple from the data.
     cv : "auto", int, splitter, iterable or None, default="auto"
-        How R2 is scored. An int: on that many contiguous folds. A scikit-learn splitter, or
-        (train, test) row numbers: on those. None: on all rows, in closed form. "auto": as in the
-        paper, 5, for a tolerance that is a number, and None otherwise. On folds a merge that
-        loses nothing is a gain, so the allowance of a word is smaller there, by as much.
+        How R2 is scored. An int: on that many contiguous folds. A scikit-learn splitter, or an
+        iterable of (train, test) row numbers: on those splits. None: on all rows, in closed form.
+        "auto": 5 folds for a numeric tolerance, as in the paper, and None otherwise. On held-out
+        rows a merge that loses nothing gains R2 on average. The allowance of a string tolerance
+        is therefore reduced by the same amount.
     inputs : None, callable or transformer, default=None
-        What is grouped: the features; a function of them, such as ``np.square``; or the
-        output of a scikit-learn transformer, which is cloned and fitted.
+        The columns to group. None: the features themselves. A callable such as ``np.square``: its
+        result for the features. A scikit-learn transformer: its output; it is cloned and fitted.
     aggregation : str, callable or aggregation, default="mean"
-        What replaces a group: "mean", "sum", "sum_of_squares", "norm", "max", "min",
-        "median", "principal" (first principal component), or a function from an array of
-        shape (n, m) to n values that does not depend on the order of the m columns; or an object
-        of your own, see :mod:`coterie.extending`.
+        How a group becomes one column: "mean", "sum", "sum_of_squares", "norm", "max", "min",
+        "median" or "principal" (first principal component). A callable takes an array of shape
+        (n, m) and returns n values; the order of the m columns must not matter. For an object of
+        your own see :mod:`coterie.extending`.
     search : {"forward", "restart", "best"} or search, default="restart"
-        The order of questions. "forward": one pass over the candidates for each group
-        (Algorithm 1 of the paper). "restart": the pass starts again after each merge (what
-        made the paper's tables). "best": the cheapest candidate first; the only one that does
-        not depend on the order of the columns. Or one of your own, see :mod:`coterie.extending`.
+        The order in which candidates are tested. "forward": one pass over the candidates for each
+        group (Algorithm 1 of the paper). "restart": the pass starts again after each merge (used
+        for the tables of the paper). "best": the cheapest candidate first; this is the only
+        search that does not depend on the order of the columns. For a search of your own see
+        :mod:`coterie.extending`.
     connectivity : sparse array of shape (n_inputs, n_inputs) or None, default=None
-        Graph of neighbours: a candidate must touch a member of the group. See
-        :func:`coterie.coordinates_to_graph`.
+        Graph of neighbours. A candidate can join only if it is a neighbour of a member of the
+        group. See :func:`coterie.coordinates_to_graph`.
     max_group_size : int or None, default=None
-        Largest number of members of a group.
+        The largest number of members in a group. None: no limit.
     n_groups : int or None, default=None
-        Number of groups, if it must be this one: the tolerance that gives it is found, on all
-        rows. Where no tolerance does, whole groups are merged, the cheapest pair first.
+        The number of groups, if it must be exact. The tolerance that gives it is searched for,
+        with prices on all rows. If no tolerance gives it, whole groups are merged, the cheapest
+        pair first.
     scale : bool, default=False
-        Whether to standardise the inputs on the training rows first, so that metres and
-        kelvins can be averaged.
+        Whether to standardise the inputs before grouping, with the training rows. Needed to
+        average columns in different units, such as metres and kelvins.
     signs : bool, default=False
-        Whether a candidate that is anti-correlated with a group, over all rows, joins it with a
-        minus, as in ``mean(a, -b)``. Turning columns round then changes signs and nothing else.
-        For "mean" and "sum".
+        Whether a candidate that is negatively correlated with a group joins it multiplied by -1,
+        as in ``mean(a, -b)``. The correlation is over all rows. With ``signs=True``, multiplying
+        columns of X by -1 changes the signs and nothing else. For "mean" and "sum".
     initial_groups : list of lists of columns or None, default=None
-        Groups to begin with, by name or number of the inputs. They may grow and merge, but are
-        not split. For "mean" and "sum".
+        Groups to start from, with inputs given by name or number. They may grow and merge, but
+        they are never split. For "mean" and "sum".
     keep : list of columns or None, default=None
-        Inputs that stay alone.
+        Inputs that stay alone in their group.
     separate : list of lists of columns or None, default=None
-        Inputs of different lists never share a group; those in no list go with any.
+        Inputs from different lists never share a group. Inputs in no list may join any group.
     missing : {"error", "pairwise"}, default="error"
-        What missing values (NaN) in X mean. "error": they are refused. "pairwise": each question
-        is asked of the rows that have both the group and the candidate, at least 30 or half of
-        them; in an aggregate, a member without a value differs from its own mean as those that
-        have one do on average. Only safe where what is missing has nothing to do with the target.
+        How missing values (NaN) in X are handled. "error": they raise an error. "pairwise": each
+        merge is tested on the rows where both the group and the candidate have a value. At least
+        30 such rows are needed, or half of the rows if there are fewer than 60. In an aggregate,
+        a missing member is imputed: its deviation from its own mean is set to the average
+        deviation of the members that are present. Use "pairwise" only if missingness does not
+        depend on the target.
     target_weights : array-like of shape (n_targets,) or None, default=None
-        How much the price of each target counts, where there are several, beside the one that
-        counts most; of classes, in sorted order. None: all the same.
+        The weight of each target's price, for several targets. Only ratios matter: the weights
+        are divided by the largest one. For classes, give them in sorted order. None: equal weights.
     covariance : {"auto", "gram", "columns"}, default="auto"
-        How covariances are found, for aggregations that add up: in one matrix, or from the
-        columns when they are asked for, which spares memory when there are very many. The
-        decisions are the same. "auto" takes the matrix if it fits and is worth it.
+        How covariances are computed, for additive aggregations such as "mean" and "sum". "gram":
+        all at once, in one matrix. "columns": from the columns, when needed; this saves memory
+        for very many columns. The decisions are the same. "auto": the matrix, if it fits into
+        memory and is faster.
     max_bytes : float or None, default=None
-        Bytes that the matrix may take. None: half the memory of the machine.
+        The largest size of the covariance matrix, in bytes. None: half the memory of the machine.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_inputs,)
-        The group of each input; groups are numbered in order of their first member.
+        The group number of each input. Groups are numbered in order of their first member.
     groups_ : list of ndarray
-        The members of each group.
+        The input numbers of the members of each group.
     n_groups_ : int
-        Number of groups, and of columns after ``transform``.
+        Number of groups, which is the number of columns that ``transform`` returns.
     signs_ : ndarray of shape (n_inputs,)
-        -1 for an input that joined with a minus, seen from the first of its group; else 1.
+        -1 for an input that joined multiplied by -1, and 1 otherwise. The first member of each
+        group has 1.
     tolerance_ : float
-        The tolerance that was found, where ``n_groups`` is given.
+        The tolerance that gives `n_groups` groups. Only set if `n_groups` is given.
     penalty_ : float
-        How many times what noise alone gives up a merge may give up, where the tolerance is a
-        word.
+        The allowance of a merge as a multiple of the loss expected from noise alone. Only set if
+        `tolerance` is a string.
     classes_ : ndarray of shape (n_classes,)
-        The classes, where y is text; one array per column where it has several.
+        The class labels, if y is text; a list with one array per column if y has several columns.
     trace_ : record array
-        Every decision, in order: group, candidate, price, allowance, accepted. With
-        ``search="best"``, every merge, and the refusals that ended each group.
+        All decisions in order, with fields group, candidate, price, allowance and accepted. With
+        ``search="best"``: all merges, and the refusals at the end of each group.
     fit_ : Fit
-        All of this in one frozen value, with the aggregates that ``transform`` computes.
+        All results of the fit in one immutable object, with all that ``transform`` needs.
     n_features_in_ : int
         Number of features seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where X had names that are all text.
+        Names of the features. Only set if all column names of X are strings.
 
     See Also
     --------
     GenLinCFA : For classes and counts.
-    LinCFA : The linear ancestor, without a tolerance.
+    LinCFA : The earlier linear algorithm, without a tolerance.
 
     References
     ----------
     Bonetti, Metelli, Restelli: Nonlinear Feature Aggregation: Two Algorithms driven by
-    Theory. Algorithm 1 and Equation 9. Its pseudo-code has the sign of the threshold wrong.
+    Theory. Algorithm 1 and Equation 9. The sign of the threshold in its pseudo-code is wrong.
 
     Examples
     --------
@@ -201,21 +210,23 @@ class NonLinCFA(Reducer):
         self.max_bytes = max_bytes
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Learn which features to aggregate.
+        """Learn which features to group.
 
         Parameters
         ----------
         X : array-like, sparse array, data frame or xarray field, (n_samples, n_features)
-            Sparse, or a table or field of Dask, for the aggregations "mean" and "sum".
+            Features. Sparse arrays, and Dask tables or fields, need the aggregation
+            "mean" or "sum".
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Numbers, or labels that are text. For a data frame of Dask also the name of a column,
-            or a list of names, and likewise `sample_weight`.
+            Targets: numbers, or class labels as text. For a Dask data frame also a column name or
+            a list of names; `sample_weight` may be a name too.
         sample_weight : array-like of shape (n_samples,), optional
-            How many times each row counts: 0 as if it were not there, 2 as if it were there twice.
-            So all weights times 1,000 are 1,000 times the evidence, and fewer merges; for weights
-            that only compare rows, see :func:`coterie.normalised_weights`.
+            How many times each row counts. 0 is the same as leaving the row out, 2 the same as
+            repeating it. Multiplying all weights by 1,000 therefore means 1,000 times as many
+            rows, and fewer merges. For weights that are only relative, see
+            :func:`coterie.normalised_weights`.
         groups : array-like of shape (n_samples,), optional
-            Groups of rows, for a `cv` such as ``GroupKFold``.
+            Group labels of the rows, for a `cv` such as ``GroupKFold``.
         """
         return self._fit(X, y, Given(sample_weight, groups))
 

@@ -1,4 +1,4 @@
-"""What the reducers share: call the fit, copy what it found, transform."""
+"""The base class of the reducers: fit, transform, inverse_transform and save."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ from coterie.estimators._warnings import warn, warn_of_classes, warn_of_fit
 
 SearchName = Literal["forward", "restart", "best"]
 NOTHING = Given()
-# What only some parameters find, so that an earlier fit must not leave it behind.
+# Attributes that only some parameters set. They are deleted before each fit.
 SOMETIMES_FOUND = ("penalty", "tolerance", "classes")
 
 
 def _saw_a_field(reducer: Reducer) -> bool:
-    """Whether the groups can be shown where their members lie."""
+    """Whether as_field is available: fit saw an xarray field, and inputs is None."""
     features = getattr(getattr(reducer, "fit_", None), "features", None)
     if features is None or features.layout is None or features.inputs is not None:
         raise AttributeError("as_field needs fit to see an xarray field, and inputs=None.")
@@ -72,7 +72,7 @@ def _saw_a_field(reducer: Reducer) -> bool:
 
 
 def _can_go_back(reducer: Reducer) -> bool:
-    """Whether the aggregation and the inputs have an inverse: as fitted, else as given."""
+    """Whether inverse_transform is available: the aggregation and the inputs have an inverse."""
     fit = getattr(reducer, "fit_", None)
     aggregation = checked_aggregation(reducer.aggregation) if fit is None else fit.aggregation
     if not isinstance(aggregation, Linear):
@@ -86,7 +86,7 @@ def _can_go_back(reducer: Reducer) -> bool:
 
 
 def _can_do_without_rows(reducer: Reducer) -> bool:
-    """Whether moments are enough, as far as parameters tell."""
+    """Whether the parameters allow a fit from moments, without rows."""
     reason = reducer._row_reason or reason_for_rows(
         checked_aggregation(reducer.aggregation),
         reducer.inputs,
@@ -98,9 +98,9 @@ def _can_do_without_rows(reducer: Reducer) -> bool:
 
 
 class Reducer(TransformerMixin, BaseEstimator, ABC):
-    """Groups features and replaces each group by its aggregate.
+    """Base class: groups features and replaces each group by its aggregate.
 
-    Final classes store their parameters, and say how these price a merge.
+    Subclasses store their parameters and implement ``_pricing``, which sets prices of merges.
     """
 
     aggregation: Any
@@ -111,20 +111,20 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
 
     @property
     def _row_reason(self) -> str | None:
-        """Why rows are needed and moments are not enough; None where these are."""
+        """Why a fit needs rows; None if moments are enough."""
         return None
 
     @abstractmethod
     def _pricing(self) -> Pricing:
-        """How merges are priced, as the parameters ask."""
+        """How merges are priced, according to the parameters."""
 
     def _asked(self) -> tuple[FitSpec, Pricing]:
-        """What the parameters ask for."""
+        """The specification and the pricing that the parameters describe."""
         pricing = self._pricing()
         return fit_spec(self.get_params(deep=False), pricing), pricing
 
     def _fit(self, X: Any, y: Any, given: Given = NOTHING) -> Self:
-        """Group the features of X and keep what transform needs."""
+        """Group the features of X and store the result."""
         self.__dict__.pop("_moments", None)
         spec, pricing = self._asked()
         data = training_data(self, X, y, given, spec, pricing)
@@ -134,17 +134,17 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         return self
 
     def fit_moments(self, moments: Moments) -> Self:
-        """Learn which features to aggregate from moments, without any rows.
+        """Learn which features to group from moments, without any rows.
 
-        The decisions are those of ``fit`` on all rows that the moments have counted. Another
-        tolerance needs another search, but no other look at the rows.
+        The decisions are those of ``fit`` on all rows that the moments summarise. A fit with
+        another tolerance does not need the rows again.
 
         Parameters
         ----------
         moments : Moments
-            Their folds are those of `cv`. For the aggregations "mean" and "sum", and without
-            `inputs` and ``missing="pairwise"``, which need rows; `covariance` and `max_bytes`
-            have no say.
+            Moments of the rows. Their folds must be those of `cv`. The aggregation must be "mean"
+            or "sum"; `inputs` and ``missing="pairwise"`` are not possible, because they need
+            rows. `covariance` and `max_bytes` have no effect.
 
         Returns
         -------
@@ -157,11 +157,11 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
 
     @available_if(_can_do_without_rows)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Count some rows more, and learn from all rows so far which features to aggregate.
+        """Add a batch of rows, and learn from all rows so far which features to group.
 
-        As :meth:`fit_moments`, with moments that the reducer keeps. Each call makes a search of its
-        own; with many batches it is faster to ``update`` moments and to fit once. Where prices
-        are scored on folds, each batch is cut into as many contiguous ones.
+        This is :meth:`fit_moments` with moments that the reducer keeps. Each call runs a full
+        search. With many batches it is faster to ``update`` a :class:`coterie.Moments` and to fit
+        once. If `cv` is a number of folds, each batch is split into that many contiguous folds.
 
         Parameters
         ----------
@@ -172,8 +172,8 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
 
         Returns
         -------
-        The reducer, fitted. Where the rows so far do not suffice for a fit they are counted all the
-        same, and the error says what is missing.
+        The reducer, fitted. If there are too few rows for a fit, the batch is still added, and the
+        error says what is missing.
         """
         check_in_memory(X, "partial_fit counts rows")
         known = self.__dict__.get("_moments")
@@ -190,7 +190,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         return self
 
     def _store(self, fit: Fit) -> None:
-        """Copy what a fit found, and say what there is to say about it."""
+        """Set the attributes of the reducer from a fit, and warn about problems."""
         store(self, fit)
         is_sized = getattr(self, "n_groups", None) is not None
         warn_of_fit(fit, partial(feature_names, fit.features, fit.n_inputs), is_sized=is_sized)
@@ -205,20 +205,20 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         Returns
         -------
         ndarray of shape (n_samples, n_groups), or a frame as set by ``set_output``
-            The aggregates, named as in ``get_feature_names_out``. Sparse if X is, unless `scale`
-            is set; for a field a DataArray of samples and groups; for a table or field of Dask
-            one of the same kind, to be computed when somebody asks for it.
+            The aggregates, named as in ``get_feature_names_out``. Sparse if X is sparse, unless
+            `scale` is set. For an xarray field: a DataArray of samples and groups. For a Dask
+            table or field: a lazy one of the same type.
         """
         check_is_fitted(self)
         return transformed(self, X)
 
     @available_if(_can_go_back)
     def inverse_transform(self, X: Any) -> FloatArray:
-        """Features that have these aggregates: each member gets its group's share.
+        """Features that have these aggregates.
 
-        For the mean, every member gets the value of its group. Only what the aggregates
-        know comes back, as with any reduction. Available for linear aggregations, and for
-        ``inputs`` that have an inverse themselves.
+        For the mean, every member gets the value of its group. As with any dimensionality
+        reduction, the details within groups are lost. Available for linear aggregations. If
+        ``inputs`` is given, it must have an ``inverse_transform`` too.
 
         Parameters
         ----------
@@ -227,7 +227,8 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            Sparse if X is, unless `scale` is set; a field if X is what ``transform`` made of one.
+            Sparse if X is sparse, unless `scale` is set. A field if X is a field that
+            ``transform`` returned.
         """
         check_is_fitted(self)
         layout = self.fit_.features.layout
@@ -240,20 +241,20 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
 
     @available_if(_saw_a_field)
     def as_field(self, values: Any = None) -> Any:
-        """One value for each group, or the number of the group, where its members lie.
+        """A map of the groups: each grid cell has the value, or the number, of its group.
 
-        Available where ``fit`` saw an xarray field, and ``inputs`` is None.
+        Available if X was an xarray field in ``fit`` and ``inputs`` is None.
 
         Parameters
         ----------
         values : array-like of shape (n_groups,), optional
-            What to show, such as the coefficients of a model behind the groups. Without them,
-            ``labels_``.
+            The values to map, such as the coefficients of a model fitted on the groups. By
+            default ``labels_``.
 
         Returns
         -------
-        xarray.DataArray, or Dataset if fit saw one
-            On the grid of the features, NaN where there are none, ready for ``.plot()``.
+        xarray.DataArray, or Dataset if X was one in fit
+            On the grid of the features, with NaN where there is no feature, ready for ``.plot()``.
         """
         check_is_fitted(self)
         fit = self.fit_
@@ -274,7 +275,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         Parameters
         ----------
         input_features : array-like of str, optional
-            Names of the features, where X had none.
+            Names of the features, if X had none in fit.
 
         Returns
         -------
@@ -290,31 +291,32 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         *,
         trace: Literal["accepted", "all"] = "accepted",
     ) -> None:
-        """Write the fitted reducer to a file of JSON, to be read by :func:`coterie.load`.
+        """Save the fitted reducer to a JSON file, for :func:`coterie.load`.
 
-        The file has no code in it, and what is loaded transforms exactly as this one. It is
-        written beside and then renamed, so that an old file of this name is kept if anything fails.
+        The file contains no code. The loaded reducer transforms exactly like this one. The file
+        is written under a temporary name and then renamed, so that an existing file is kept if
+        writing fails.
 
         Parameters
         ----------
         path : str or path
             The file, such as ``"model.json"``.
         functions : dict of functions and families, optional
-            Names for functions that are parameters. Without one, a function is called by its own
-            name, and a lambda has none. Functions are named in the file, not held.
+            Names for functions that are parameters. The file stores only the name of a function.
+            By default this is the function's own name; a lambda has none and needs an entry here.
         trace : {"accepted", "all"}, default="accepted"
-            Which decisions of ``trace_`` to keep: the merges, or what was refused as well, of which
+            Which decisions of ``trace_`` to save: only the merges, or the refusals too, of which
             there can be millions.
 
         Raises
         ------
         TypeError
-            Where a parameter is of a kind that JSON cannot hold, such as a transformer.
+            If a parameter cannot be stored as JSON, such as a transformer.
         """
         check_is_fitted(self)
         write_whole(path, text_of(document_of(self, functions, trace)))
 
-    # How scikit-learn shows estimators in notebooks, with a table of the groups below.
+    # The HTML of scikit-learn for notebooks, with a table of the groups below.
     def _repr_html_inner(self) -> str:
         return super()._repr_html_inner() + groups_shown(self)
 
@@ -325,14 +327,14 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         return bundle
 
     def __getstate__(self) -> dict[str, Any]:
-        # Plain arrays, so that skops has nothing of ours to trust but the reducer itself.
+        # Plain arrays, so that the reducer is the only class of this package that skops must trust.
         return plain_state(super().__getstate__())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state_again(state))
 
     def __sklearn_is_fitted__(self) -> bool:
-        # Not as soon as the features are known: the fit may have failed after that.
+        # n_features_in_ alone is not enough: the fit may have failed after it was set.
         return "labels_" in vars(self)
 
     def __sklearn_tags__(self) -> Tags:
@@ -352,7 +354,7 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
 def training_data(
     reducer: Reducer, X: Any, y: Any, given: Given, spec: FitSpec, pricing: Pricing
 ) -> TrainingData:
-    """What a reducer learns from; it learns the features of X."""
+    """The training data of a reducer; this also sets the feature names of the reducer."""
     X, y, layout = table_of_field(X, y)
     if library_of(X) is not None:
         return lazy_data(X, y, given, spec, pricing, layout)
@@ -363,24 +365,24 @@ def training_data(
 
 
 def problem_of(reducer: Reducer, X: Any, y: Any, given: Given = NOTHING) -> Problem:
-    """Training data of a reducer whose evidence is gathered, to be grouped at any tolerance."""
+    """The training data of a reducer, ready to be grouped at any tolerance."""
     spec, pricing = reducer._asked()
     return Problem.of(training_data(reducer, X, y, given, spec, pricing), spec, pricing)
 
 
 def pricing_of(reducer: Reducer) -> Pricing:
-    """How a reducer prices merges, as its parameters ask."""
+    """How a reducer prices merges, according to its parameters."""
     return reducer._pricing()
 
 
 def store(reducer: Any, fit: Fit) -> None:
-    """Copy what a fit found to the attributes of a reducer."""
+    """Set the attributes of a reducer from a fit."""
     reducer.fit_ = fit
     reducer.labels_, reducer.groups_, reducer.n_groups_ = fit.labels, fit.groups, fit.n_groups
     reducer.signs_, reducer.trace_ = fit.signs, fit.trace
     reducer.n_features_in_ = fit.features.n_features
     found = {name: getattr(fit, name) for name in SOMETIMES_FOUND}
-    # Cells of a field have names of their own.
+    # The names of a field are names of its cells, not of the features of a table.
     names = None if fit.features.layout is not None else fit.features.names
     for name, value in {**found, "feature_names_in": names}.items():
         reducer.__dict__.pop(f"{name}_", None)
@@ -389,12 +391,12 @@ def store(reducer: Any, fit: Fit) -> None:
 
 
 def input_names_of(reducer: Any, input_features: Any = None) -> list[str]:
-    """Names of what a fitted reducer groups: its features, and what its inputs make of them."""
+    """Names of the inputs of a fitted reducer: the columns that it groups."""
     return feature_names(reducer.fit_.features, reducer.fit_.n_inputs, input_features)
 
 
 def _features_of(reducer: Reducer, X: Any) -> Any:
-    """Features that have some aggregates, wherever these lie."""
+    """Features that have these aggregates, for any kind of array or table."""
     engine = engine_of(X)
     if engine is None:
         return _members_of(reducer, X)
@@ -404,7 +406,7 @@ def _features_of(reducer: Reducer, X: Any) -> Any:
 
 
 def _members_of(reducer: Reducer, X: Any) -> Any:
-    """Features that have some aggregates, which are in memory or on a device."""
+    """Features that have these aggregates, for arrays in memory or on a device."""
     fit = reducer.fit_
     values = X if isinstance(X, OnDevice) else _checked_aggregates(reducer, X)
     if values.ndim != 2:

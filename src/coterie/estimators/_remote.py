@@ -1,4 +1,4 @@
-"""Rows that are transformed where they lie: what goes there with them."""
+"""Transform rows where they are stored, such as in a Dask or Spark cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from coterie._data.training import (
     taken_to_apply,
 )
 
-# What rows need of a fitted reducer, beside its parameters and its fit.
+# Attributes of a fitted reducer that transform needs, besides its parameters and its fit.
 ATTRIBUTES = (
     "n_features_in_",
     "feature_names_in_",
@@ -32,9 +32,9 @@ ATTRIBUTES = (
 
 @dataclass(frozen=True)
 class LightTransform:
-    """A function of rows and a fitted reducer, without what only people want to know.
+    """A function of rows and a fitted reducer, without the trace.
 
-    Traces have millions of lines, and every worker would get them.
+    It is sent to every worker, and traces can have millions of rows.
     """
 
     reducer: Any
@@ -42,7 +42,7 @@ class LightTransform:
 
     @classmethod
     def of(cls, reducer: Any, function: Any) -> LightTransform:
-        """The function with a copy of the reducer that can do no more."""
+        """The function with a copy of the reducer that has only what transform needs."""
         known = vars(reducer)
         attributes = {**reducer.get_params(deep=False), "connectivity": None}
         attributes |= {name: known[name] for name in ATTRIBUTES if name in known}
@@ -50,7 +50,7 @@ class LightTransform:
         return cls(_alike(reducer, {**attributes, "fit_": fit, "trace_": fit.trace}), function)
 
     def __call__(self, rows: Any) -> Any:
-        """What the function makes of some rows; an array needs no names."""
+        """The result of the function for some rows; feature names are dropped for an array."""
         known = dict(vars(self.reducer))
         if not hasattr(rows, "columns"):
             known.pop("feature_names_in_", None)
@@ -58,14 +58,14 @@ class LightTransform:
 
 
 def _alike(reducer: Any, attributes: dict[str, Any]) -> Any:
-    """A reducer of the same kind, with these attributes and no others."""
+    """A reducer of the same class, with these attributes and no others."""
     made = object.__new__(type(reducer))
     made.__dict__.update(attributes)
     return made
 
 
 def transformed_rows(reducer: Any, X: Any) -> Any:
-    """The aggregates of rows in memory, or on a device."""
+    """The aggregates of rows in memory or on a device."""
     return same_kind(reducer.fit_.transform(inputs_of(reducer, X)), X)
 
 
@@ -83,7 +83,7 @@ def transformed(reducer: Any, X: Any) -> Any:
 
 
 def transformed_remotely(reducer: Any, X: Any) -> Any:
-    """Aggregates that are computed where the rows lie, once somebody asks for them."""
+    """The aggregates as a lazy table, computed where the rows are stored."""
     if output_is_set(reducer):
         raise ValueError(
             "set_output makes frames in memory, and the rows of X are not there: use "
@@ -104,7 +104,7 @@ def transformed_remotely(reducer: Any, X: Any) -> Any:
 
 
 def carried_back(reducer: Any, function: Any, names_out: list[str]) -> Carried:
-    """What aggregates need that become features elsewhere."""
+    """What the engine needs to turn aggregates back into features (inverse_transform)."""
     return Carried(
         LightTransform.of(reducer, function),
         [str(name) for name in reducer.get_feature_names_out()],
@@ -126,6 +126,6 @@ def _no_way_back() -> Any:
 
 
 def output_is_set(estimator: Any) -> bool:
-    """Whether transform is to give frames of a certain kind, by ``set_output`` or globally."""
+    """Whether the output of transform is configured, by ``set_output`` or globally."""
     own = getattr(estimator, "_sklearn_output_config", {}).get("transform")
     return (own or get_config()["transform_output"]) != "default"

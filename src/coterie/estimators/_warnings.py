@@ -1,4 +1,4 @@
-"""What a fit does that nobody asked for, said once."""
+"""Warnings about a fit: constant columns, too many groups, mixed units, integer classes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from coterie._core.values import FitWarning, FloatArray, IntArray
 from coterie._data.training import look_like_classes
 from coterie._data.validation import counted
 
-# A model with a coefficient for each of more groups than this share of the rows overfits.
+# A model with more coefficients than this share of the number of rows overfits.
 MAX_GROUPS_PER_ROW = 1 / 3
-# Spreads further apart than this are hardly those of one unit.
+# Columns whose standard deviations differ by more than this factor hardly share a unit.
 MAX_SPREAD_RATIO = 1e3
 
 
 def warn(message: str) -> None:
-    """Warn, at the line outside the package from which all of this was called."""
+    """Issue a FitWarning at the line of user code that called the package."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("coterie."):
         frame, level = frame.f_back, level + 1
@@ -29,7 +29,7 @@ def warn(message: str) -> None:
 
 
 def warn_of_constants(constant: IntArray, names: Callable[[], Sequence[str]]) -> None:
-    """Say which inputs are constant, since they share no group with the others."""
+    """Warn about constant inputs, which share no group with the others."""
     if len(constant):
         named = names()
         which = counted("column", (named[place] for place in constant))
@@ -41,7 +41,7 @@ def warn_of_constants(constant: IntArray, names: Callable[[], Sequence[str]]) ->
 
 
 def warn_of_crowd(n_groups: int, n: float) -> None:
-    """Say where there are more groups than a model can use."""
+    """Warn if there are too many groups for the number of rows."""
     if n_groups > MAX_GROUPS_PER_ROW * n:
         than = "rows" if n_groups > n else "a third of the rows"
         warn(
@@ -54,7 +54,7 @@ def warn_of_crowd(n_groups: int, n: float) -> None:
 def warn_of_units(
     groups: Sequence[IntArray], spread: FloatArray, names: Callable[[], Sequence[str]]
 ) -> None:
-    """Say where one column drowns another in an aggregate, for its unit or magnitude."""
+    """Warn if members of a group have very different standard deviations."""
     mixed = [pair for group in groups if (pair := _far_apart(group, spread)) is not None]
     if not mixed:
         return
@@ -70,7 +70,7 @@ def warn_of_units(
 
 
 def _far_apart(group: IntArray, spread: FloatArray) -> tuple[int, int] | None:
-    """The members of the smallest and the largest spread, where they hardly have one unit."""
+    """The members with the smallest and largest spread, if these differ too much; else None."""
     varying = group[spread[group] > 0]
     if len(varying) < 2:
         return None
@@ -80,7 +80,7 @@ def _far_apart(group: IntArray, spread: FloatArray) -> tuple[int, int] | None:
 
 
 def warn_of_classes(y: Any, name: str) -> None:
-    """Say that whole numbers which look like classes are taken as they are."""
+    """Warn if integer targets look like classes and are treated as numbers."""
     target = np.asarray(y)
     n_classes = look_like_classes(target) if target.dtype.kind in "biu" else 0
     if not n_classes:
@@ -93,7 +93,10 @@ def warn_of_classes(y: Any, name: str) -> None:
 
 
 def warn_of_fit(fit: Fit, names: Callable[[], Sequence[str]], *, is_sized: bool) -> None:
-    """Say what there is to say about groups; not that there are as many as were asked for."""
+    """Issue all warnings about a fit.
+
+    The number of groups is not checked if the user has set it (`is_sized`).
+    """
     assert fit.constant is not None
     assert fit.spread is not None
     assert fit.n_samples is not None
