@@ -1,4 +1,4 @@
-"""Exponential families: how the target varies about its mean, and how that depends on inputs."""
+"""Families of distributions for the target, and link functions."""
 
 from coterie.families._family import Family
 from coterie.families._known import FAMILIES, NUMBERED_FAMILIES, dispersion_of, negative_binomial

@@ -1,4 +1,4 @@
-"""A distribution of the target, by how its variance follows its mean."""
+"""Family: the distribution of the target, defined by its variance function and its link."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from coterie._core.values import BoolArray, FloatArray
 from coterie.families._links import LINKS, Function, Link
 
-# Of Gauss-Legendre quadrature: enough for ten digits along a way of so much in the predictor.
+# Gauss-Legendre quadrature: 40 nodes give ten digits for a range of NEAR in the predictor.
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(40)
 NEAR = 20.0
 
@@ -22,40 +22,40 @@ def _finite(y: FloatArray) -> BoolArray:
 
 @dataclass(frozen=True)
 class Family:
-    """A distribution of the target given the inputs, or only how its variance follows its mean.
+    """Distribution of the target given the inputs, or only its variance function.
 
-    One of your own needs a name, a variance function and a link; see the example.
+    A family of your own needs a name, a variance function and a link; see the example.
 
     Parameters
     ----------
     name : str
-        What error messages call it.
+        Name of the family, for error messages.
     variance : callable
-        The variance function: the variance of the target, up to a factor, for an array of means.
+        The variance function: takes an array of means and returns the variances of the target, up
+        to a constant factor.
     link : str or Link, default="identity"
-        How the mean follows from the linear predictor: one of the words of ``LINKS``, or a Link.
+        The link function: a key of ``LINKS``, or a Link.
     takes : callable, default=numpy.isfinite
-        Which values of an array the target may have.
+        Takes an array of targets and returns which values are allowed.
     expects : str, default="finite numbers"
-        The same in words, for error messages.
+        The allowed values in words, for error messages.
     deviance : callable or None, default=None
-        Unit deviances, for an array of targets and one of means. None: the quasi-deviance, an
-        integral over the variance function that is found by quadrature. That is as good, and much
-        slower.
+        Takes an array of targets and an array of means, and returns unit deviances. None: the
+        quasi-deviance, an integral over the variance function that is computed by quadrature. The
+        result is the same, and much slower.
     dispersion : float or None, default=None
-        The factor of the variance function, where it is known. None: estimated.
+        The constant factor of the variance, if it is known. None: estimated from the data.
     curvature_at_zero : float or None, default=None
-        b''(0), the second derivative of the cumulant function at the origin; None where it does
-        not exist.
+        b''(0), the second derivative of the cumulant function at zero; None if it does not exist.
     standardises : bool, default=False
-        Whether the target is measured in its own standard deviations.
+        Whether the target is standardised.
     takes_labels : bool, default=False
-        Whether the target has classes, with labels of any kind; each class is then one target of 0
-        and 1.
+        Whether the target consists of class labels of any kind. Each class is then one target of
+        zeros and ones.
 
     Examples
     --------
-    Between counts and waiting times, such as the yearly sum of insurance claims:
+    A distribution between Poisson and gamma, for yearly sums of insurance claims:
 
     >>> import numpy as np
     >>> from coterie.families import Family
@@ -100,27 +100,28 @@ class Family:
 
     @property
     def resolved_link(self) -> Link:
-        """The link itself, where it was given as a word."""
+        """The link as a Link, also if it was given as a string."""
         return self.link if isinstance(self.link, Link) else LINKS[self.link]
 
     @property
     def is_canonical(self) -> bool:
-        """Whether the slope of the link is the variance function: the same function."""
+        """Whether the link is canonical: its slope and the variance are the same function."""
         return self.variance is self.resolved_link.slope
 
     def unit_deviances(self, y: FloatArray, mean: FloatArray) -> FloatArray:
-        """Twice the log-likelihood that each mean lacks, times the dispersion."""
+        """Unit deviances of targets, given their means."""
         return _quasi_deviance(self, y, mean) if self.deviance is None else self.deviance(y, mean)
 
     def curvature(self, mean: float, spread: float, at: str | float) -> float:
-        """Curvature of the cumulant function, on the scale of the standardised target.
+        """Second derivative of the cumulant function, on the scale of the standardised target.
 
         Parameters
         ----------
         mean, spread : float
             Mean and standard deviation of the target.
         at : {"zero", "null"} or float
-            At the origin, at the mean of the target, or this number.
+            Where the derivative is taken: at zero or at the mean of the target. A number is the
+            derivative itself.
 
         Examples
         --------
@@ -152,8 +153,9 @@ def check_positive(parameter: str, number: object) -> None:
 
 def _quasi_deviance(family: Family, y: FloatArray, mean: FloatArray) -> FloatArray:
     """Twice the integral of (y - t) / variance(t) for t from the mean to y."""
-    # Along the linear predictor the integrand is smooth up to the very edge of the range. What
-    # happens near the mean is lost on a long way, such as that to a count of 0.
+    # The integrand is smooth along the linear predictor, up to the edge of the range. A long
+    # range, such as that to a count of 0, is split: one quadrature would be inaccurate near the
+    # mean.
     start = family.resolved_link.of_mean(mean)
     way = family.resolved_link.of_mean(y) - start
     near = np.clip(way, -NEAR, NEAR)

@@ -1,4 +1,4 @@
-"""The families that have a name."""
+"""The built-in families."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coterie.families._links import NEXT_TO_ONE, itself, one, spread_of_a_propor
 
 
 def _log_one_more(excess: FloatArray) -> FloatArray:
-    """Log of 1 + excess, and finite where that is 0: there it is taken 0 times."""
+    """Log of 1 + excess, but finite if that is 0; the result is then multiplied by 0."""
     return np.log1p(np.maximum(excess, NEXT_TO_ONE - 1.0))
 
 
@@ -31,13 +31,13 @@ def _of_a_proportion(y: FloatArray, mean: FloatArray) -> FloatArray:
 
 
 def _of_a_count(y: FloatArray, mean: FloatArray) -> FloatArray:
-    # Not log(y / mean), which beside a large y would be little more than rounding.
+    # log(y / mean) would lose nearly all digits for a large y.
     rest = y - mean
     return 2.0 * (y * _log_one_more(rest / mean) - rest)
 
 
 def _of_a_gamma(y: FloatArray, mean: FloatArray) -> FloatArray:
-    # Rounding, of which some processors leave more, must not make it negative.
+    # Rounding, which depends on the processor, must not make it negative.
     return np.maximum(2.0 * ((y - mean) / mean - np.log(y / mean)), 0.0)
 
 
@@ -46,7 +46,7 @@ def _of_an_inverse_gaussian(y: FloatArray, mean: FloatArray) -> FloatArray:
 
 
 def _of_a_negative_binomial(y: FloatArray, mean: FloatArray, *, dispersion: float) -> FloatArray:
-    # Counts and their rates apart would nearly cancel where they are large.
+    # Separate terms for the counts and the rates would nearly cancel for large counts.
     rest, size = y - mean, 1.0 / dispersion
     excess = rest / (mean + size)
     of_rate = np.where(excess > -0.5, _log_one_more(excess), np.log((y + size) / (mean + size)))
@@ -142,12 +142,12 @@ FAMILIES = {
 
 
 def negative_binomial(dispersion: float) -> Family:
-    """Counts that vary more than a Poisson's: variance mean + dispersion * mean^2.
+    """Family for overdispersed counts, with variance mean + dispersion * mean^2.
 
     Parameters
     ----------
     dispersion : float
-        More than 0; as it goes to 0, the family becomes Poisson's.
+        More than 0. As it goes to 0, the family becomes Poisson.
 
     Examples
     --------
@@ -170,12 +170,12 @@ def negative_binomial(dispersion: float) -> Family:
     )
 
 
-# Families that a word alone does not name, by the word that someone might try.
+# Families that need a number, by the string that a user might try as `family`.
 NUMBERED_FAMILIES = {"negative_binomial": negative_binomial}
 
 
 def dispersion_of(family: Family) -> float | None:
-    """The number behind a family of :func:`negative_binomial`; None for any other.
+    """The dispersion of a family made by :func:`negative_binomial`; None for any other family.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def dispersion_of(family: Family) -> float | None:
     dispersion = family.variance.keywords.get("dispersion")
     if family.variance.func is not _overdispersed or dispersion is None:
         return None
-    # Partial functions are equal only to themselves, so the others are compared without them.
+    # Partial functions are equal only to themselves, so they are left out of the comparison.
     made = negative_binomial(dispersion)
     is_same = replace(family, variance=made.variance, deviance=made.deviance) == made
     same_deviance = getattr(family.deviance, "func", None) is _of_a_negative_binomial

@@ -1,4 +1,4 @@
-"""How the mean of the target follows from the linear predictor."""
+"""Link functions: the relation of the mean of the target and the linear predictor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coterie._core.values import FloatArray
 
 Function = Callable[[FloatArray], FloatArray]
 
-# Means keep so far from the edges of their range that no square or cube of them leaves the floats.
+# Means are clipped to this range, so that their squares and cubes neither overflow nor underflow.
 SMALL, LARGE = 1e-100, 1e100
 NEXT_TO_ONE = float(np.finfo(np.float64).eps)
 LOGITS, PROBITS = 36.0, 8.1
@@ -20,16 +20,16 @@ LOGITS, PROBITS = 36.0, 8.1
 
 @dataclass(frozen=True)
 class Link:
-    """How the mean of the target follows from the linear predictor.
+    """A link function: relates the mean of the target to the linear predictor.
 
     Parameters
     ----------
     name : str
     of_mean : callable
-        The linear predictor, as a function of the mean.
+        The link: the linear predictor as a function of the mean.
     mean : callable
-        The mean, as a function of the linear predictor. It should stay inside its range, and be
-        finite, for any finite predictor.
+        The inverse link: the mean as a function of the linear predictor. It must be finite and
+        inside the range of the mean for any finite predictor.
     slope : callable
         Derivative of the mean with respect to the linear predictor, as a function of the mean.
 
@@ -75,7 +75,7 @@ def _logarithm(mean: FloatArray) -> FloatArray:
 
 
 def _logistic(predictor: FloatArray) -> FloatArray:
-    # Several times as fast as scipy's expit.
+    # Several times faster than scipy.special.expit.
     return 1.0 / (1.0 + np.exp(-_inside(predictor, -LOGITS, LOGITS)))
 
 

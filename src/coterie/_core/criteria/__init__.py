@@ -1,4 +1,4 @@
-"""Does this merge pay? Price and allowance for many candidates at once."""
+"""Criteria: the price and the allowance of merges, for many candidates at once."""
 
 from typing import Any, Protocol
 
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class Criterion(Protocol):
-    """Anything that turns what is known of a group and its candidates into a verdict."""
+    """The protocol of a criterion: evidence about a group and its candidates in, a verdict out."""
 
     def verdict(self, pairs: Any) -> Verdict:
         """Price and allowance of each candidate."""

@@ -1,4 +1,4 @@
-"""GenLinCFA by fitting the models: the share of the deviance that a merge gives up."""
+"""GenLinCFA with fitted models: the share of the null deviance that a merge loses."""
 
 from __future__ import annotations
 
@@ -13,38 +13,41 @@ from coterie._core.evidence import ROUNDING, PairColumns, PairMoments, standardi
 from coterie._core.values import BoolArray, FloatArray, Verdict, where
 from coterie.families import Family
 
-# A model is found once its deviance is what the last step foresaw, but for this share of the null
-# deviance: another step would change it by less. The group's own model, where the others start,
-# is found more closely, so that twins take the same steps.
+# A fit has converged if its deviance differs from the prediction of the last step by less than
+# this share of the null deviance. The model of the group alone, from which the others start, has
+# the stricter limit, so that duplicate columns take the same steps.
 CLOSE, CLOSER = 1e-12, 1e-14
-# Two or three evaluations are enough for nearly all models, thirty where inputs separate classes.
+# Largest number of evaluations. Nearly all models need two or three; perfectly separated classes
+# need about thirty.
 EVALUATIONS = 100
-# There the deviance falls for ever, and this share of it counts as none.
+# With perfectly separated classes the deviance falls without end. This share of the null deviance
+# counts as 0.
 PERFECT = 1e-11
-# Targets that differ from their mean by less than this share of them do not vary.
+# Targets that differ from their mean by less than this relative amount are constant.
 SAME_DEVIANCE = 1e-14
-# How far the mean moves towards the target for a difference quotient.
+# Relative step from the mean towards the target, for a finite difference.
 NUDGE = 1e-6
-# Where the likelihood is not concave, so much of the expected curvature stands in.
+# Where the likelihood is not concave, the curvature is this share of the expected curvature.
 LEAST_CURVATURE = 0.01
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """Deviance of the model on w, less that of the model on u and v, as a share of the null's.
+    """Deviance of the model on w minus that of the model on u and v, over the null deviance.
 
-    The exact counterpart of the bound in :class:`GenLin`, and for a gaussian target the price of
-    :class:`NonLin`. The models have an intercept, and are fitted for all candidates at once.
+    This is the exact counterpart of the bound in :class:`GenLin`. For a gaussian target it is the
+    price of :class:`NonLin`. The models have an intercept and are fitted for all candidates at
+    once.
 
     Parameters
     ----------
     family : Family
     tolerance : float
-        The allowance: what share of the null deviance a merge may give up.
+        The allowance: the share of the null deviance that a merge may lose.
 
     Examples
     --------
-    Counts, and two candidates: a twin of the group and its opposite.
+    Counts, and two candidates: a copy of the group, and the group multiplied by -1.
 
     >>> import numpy as np
     >>> from coterie._core.criteria import Fitted
@@ -68,17 +71,17 @@ class Fitted:
 
 @dataclass(frozen=True)
 class FittedParsimony:
-    """Share of the deviance that a merge gives up, against what noise alone would give up.
+    """Share of the deviance that a merge loses, compared with the loss from noise alone.
 
-    Taking a coefficient out of the model raises the deviance by the dispersion, on average, if
-    nothing is lost by it. So the allowance is a multiple of that. For a gaussian target this is
-    :class:`Parsimony`.
+    Removing a superfluous coefficient raises the deviance by the dispersion, on average. The
+    allowance is a multiple of that. For a gaussian target this is :class:`Parsimony`.
 
     Parameters
     ----------
     family : Family
     penalty : float
-        How many times what noise alone gives up: 2 for AIC, log n for BIC, 2 log D for RIC.
+        The allowance as a multiple of the average loss from noise alone: 2 for AIC, log n for
+        BIC, 2 log D for RIC.
     """
 
     family: Family
@@ -101,7 +104,7 @@ class Models(NamedTuple):
     offset: FloatArray  # (n_samples, 1)
 
     def only(self, columns: BoolArray) -> Models:
-        """Those for some of the columns v."""
+        """The models for some of the columns v."""
         weights = self.weights
         if weights.shape[1] > 1:
             weights = np.compress(columns, weights, axis=1)
@@ -115,21 +118,21 @@ class ModelFit(NamedTuple):
     deviance: FloatArray  # (m,)
 
     def only(self, columns: BoolArray) -> ModelFit:
-        """That of some of the models."""
+        """The fits of some of the models."""
         return ModelFit(self.coefficients[:, columns], self.deviance[columns])
 
 
 class Fits(NamedTuple):
-    """What the prices of m candidates depend on."""
+    """The fitted models that the prices of m candidates depend on."""
 
     models: Models  # on u and v
-    apart: ModelFit  # of these
-    merged: ModelFit  # of the models on w
-    null: FloatArray  # (m,), the deviance without any of them
+    apart: ModelFit  # the fits of these models
+    merged: ModelFit  # the fits of the models on w
+    null: FloatArray  # (m,), the null deviance
 
 
 def share_given_up(found: Fits) -> FloatArray:
-    """Share of the null deviance that each merge gives up, of shape (1, m)."""
+    """Share of the null deviance that each merge loses, of shape (1, m)."""
     apart = _explained(found.apart.deviance, found.null)
     return given_up(apart, _explained(found.merged.deviance, found.null))[None]
 
@@ -140,7 +143,7 @@ def _explained(deviance: FloatArray, null: FloatArray) -> FloatArray:
 
 
 def dispersion(found: Fits) -> FloatArray:
-    """Factor of the variance: as the family knows it, or by Pearson's statistic; (1, m)."""
+    """Dispersion of each model, (1, m): fixed by the family, or estimated (Pearson)."""
     models, apart = found.models, found.apart
     if models.family.dispersion is not None:
         return np.full((1, len(found.null)), models.family.dispersion)
@@ -152,15 +155,15 @@ def dispersion(found: Fits) -> FloatArray:
 
 
 def fits(family: Family, pairs: PairColumns) -> Fits:
-    """All models that the prices of m candidates depend on."""
+    """Fit all models that the prices of m candidates depend on."""
     counts = pairs.weights.max(axis=1) > 0
     if counts.any() and not counts.all():
         pairs = PairColumns(*(column[counts] for column in pairs))
     if family.standardises:
         y, _, spread = standardised(pairs.y)
         pairs = pairs._replace(y=y, offset=pairs.offset / where(spread > 0, spread, 1.0))
-    # A step too far may leave the floats, or the range of the mean. The deviance is infinite
-    # there, and the step is made shorter.
+    # A step that is too long may overflow, or leave the range of the mean. The deviance is then
+    # infinite, and the step is shortened.
     with np.errstate(all="ignore"):
         return _fits(family, pairs)
 
@@ -196,7 +199,7 @@ def _better(fit: ModelFit, other: ModelFit) -> ModelFit:
 
 
 def null_fit(models: Models) -> ModelFit:
-    """The models that know only the offset; their deviance is 0 if nothing is left to explain."""
+    """Fit the null models: intercept and offset. Their deviance is 0 if they fit y exactly."""
     family, weights = models.family, models.weights
     total = weights.sum(axis=0)
     level = ratio(np.einsum("ij,ij->j", weights, models.y), total)
@@ -214,23 +217,23 @@ def null_fit(models: Models) -> ModelFit:
 
 
 def _is_exact(models: Models, mean: FloatArray, level: FloatArray) -> BoolArray:
-    """Whether the mean is the target in all rows that count, as far as it ever can be."""
+    """Whether the mean equals the target in all rows of nonzero weight, as closely as possible."""
     y = models.y
     is_same = np.abs(y - mean) <= SAME_DEVIANCE * np.abs(y)
-    # Targets that are all 0, say, are met only by an infinite predictor.
+    # Targets at the edge of their range, such as all 0, need an infinite predictor.
     is_at_edge = (y == level) & (models.family.variance(y) == 0)
     return (is_same | is_at_edge | (models.weights == 0)).all(axis=0)
 
 
 def fit_from(models: Models, coefficients: FloatArray) -> ModelFit:
-    """The models, by iteratively reweighted least squares from these coefficients on."""
+    """Fit the models by iteratively reweighted least squares, starting at these coefficients."""
     mean = means(models, coefficients)
     start = ModelFit(coefficients, deviances(models, mean))
     return descended(models, start, step(models, start, mean), start.deviance, CLOSER)
 
 
 def means(models: Models, coefficients: FloatArray) -> FloatArray:
-    """Mean of the target in each row, by each model."""
+    """Predicted mean of each row by each model."""
     known = np.hstack([np.ones_like(models.u), models.u, models.offset])
     predictor = known @ np.vstack([coefficients[:2], np.ones_like(coefficients[:1])])
     predictor += models.v * coefficients[2]
@@ -250,18 +253,18 @@ def deviances(models: Models, mean: FloatArray) -> FloatArray:
 def descended(
     models: Models, best: ModelFit, trial: ModelFit, scale: FloatArray, close: float = CLOSE
 ) -> ModelFit:
-    """The fits of least deviance, by iteratively reweighted least squares.
+    """The fits of lowest deviance, by iteratively reweighted least squares.
 
     Parameters
     ----------
     best : ModelFit
-        Where to go back to: a step is halved until its deviance is below that of the best.
+        The best fits so far. A step is halved until its deviance is below that of the best.
     trial : ModelFit
-        Where to begin, and the deviance that is foreseen there.
+        The first coefficients to try, and the deviance that is predicted there.
     scale : ndarray of shape (m,)
         The null deviance.
     close : float
-        By what share of the null deviance a model may differ from what was foreseen.
+        Convergence limit: the difference from the predicted deviance, over the null deviance.
     """
     found = ModelFit(best.coefficients.copy(), best.deviance.copy())
     left = np.arange(models.v.shape[1])
@@ -279,7 +282,7 @@ def descended(
             models, best, here = models.only(goes_on), best.only(goes_on), here.only(goes_on)
             mean = np.compress(goes_on, mean, axis=1)
         if evaluation == 0 and not falls.all():
-            # The way from the best to the first trial need not lead downwards anywhere.
+            # Halving may not help here: the deviance may rise all the way to the first trial.
             mean, falls = means(models, best.coefficients), np.ones_like(falls)
         trial = _chosen(falls, step(models, best, mean), _halfway(best, here))
     return found
@@ -300,13 +303,13 @@ def _halfway(best: ModelFit, here: ModelFit) -> ModelFit:
 
 
 def step(models: Models, fit: ModelFit, mean: FloatArray) -> ModelFit:
-    """A fit after a step of reweighted least squares, with the deviance that it foresees."""
+    """A fit after one step of reweighted least squares, with its predicted deviance."""
     change, decrease = least_squares(models, *working(models, mean))
     return ModelFit(fit.coefficients + change, fit.deviance - decrease)
 
 
 def step_from_beside(models: Models, fit: ModelFit, u: FloatArray, mean: FloatArray) -> ModelFit:
-    """The same from a fit on u, which is not among the inputs of these models."""
+    """The same as `step`, from a fit on u, where u is not an input of these models."""
     weight, score = working(models, mean)
     of_u = u * fit.coefficients[1, :1]
     coefficients, explained = least_squares(models, weight, score + weight * of_u)
@@ -316,15 +319,16 @@ def step_from_beside(models: Models, fit: ModelFit, u: FloatArray, mean: FloatAr
 
 
 def working(models: Models, mean: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Weight of each row in least squares, and its product with the response.
+    """Weight of each row in least squares, and the product of weight and response.
 
-    The weight is the curvature of the deviance along the linear predictor, the product its slope.
+    Along the linear predictor, the weight is the curvature of the deviance and the product is its
+    slope.
     """
     family, rest = models.family, models.y - mean
     if family.is_canonical:
         return models.weights * family.variance(mean), models.weights * rest
     slope, gain = _slope_and_gain(family, mean)
-    # With the expected curvature alone, steps would be half as many again.
+    # The observed curvature: with the expected curvature, 50% more steps would be needed.
     _, nearer = _slope_and_gain(family, mean + NUDGE * rest)
     observed = slope * (gain - (nearer - gain) / NUDGE)
     weight = np.maximum(observed, LEAST_CURVATURE * slope * gain)
@@ -358,7 +362,7 @@ def least_squares(
     u, v, y = of_u / n, of_v / n, of_y / n
     uu, vv = _scatter(of_uu / n, u), _scatter(of_vv / n, v)
     uv, uy, vy = of_uv / n - u * v, of_uy / n - u * y, of_vy / n - v * y
-    # There is no merger here, and nobody asks how much the response varies.
+    # There is no merged column here, and the variance of the response is not used.
     a, b = two_slopes(PairMoments(n, u, v, v, y, uu, vv, vv, y, uv, uy, vy, vy))
     coefficients = np.stack(np.broadcast_arrays(y - a * u - b * v, a, b))
     coefficients = where(np.isfinite(coefficients), coefficients, 0.0)

@@ -14,24 +14,24 @@ from coterie._core.values import FloatArray, Verdict, where
 
 @dataclass(frozen=True)
 class GenLin:
-    """What separate inputs explain, over what their merger explains (eq. 12, Appendix B).
+    """Ratio of what separate inputs explain to what their merger explains (eq. 12, Appendix B).
 
-    All columns are standardised, the target too, so that covariances with the target and
-    variances of inputs may be added. As in the authors' experiments, covariances divide by
-    n - 1 and variances by n: the tables of the paper need it. A twin that leaves the
-    aggregate as it was adds no deviance at all, so there the bound gives way to the truth.
+    All columns and the target are standardised, so that covariances with the target and variances
+    of inputs can be added. Covariances divide by n - 1 and variances by n, as in the authors'
+    experiments; this is needed to reproduce the tables of the paper. A duplicate of the group adds
+    no deviance, so its price is 0 instead of the bound.
 
     Parameters
     ----------
     tolerance : float
-        The allowance: m/M of the theorem, the paper's epsilon.
+        The allowance: the paper's epsilon, m/M in its theorem.
     curvature : float
         b''(0) of the family, on the scale of the standardised target.
     bound : {"general", "bivariate"}
-        The rule of Algorithm 2 or that of Appendix B.
+        The rule of Algorithm 2 or of Appendix B.
     in_units : bool, default=False
-        Whether the curvature is that of a target of spread 1 over all rows, where a question may be
-        about some of them: there it is divided by the spread that the target has in these.
+        Whether to divide the curvature by the standard deviation of the target in the rows of
+        each merge. Needed with missing values, where merges are tested on different rows.
     """
 
     tolerance: float
@@ -49,7 +49,7 @@ class GenLin:
 
 
 def explained_apart(pairs: PairMoments, curvature: float, is_general: bool) -> FloatArray:
-    """What two inputs explain apart, over what their merger explains; 0 for twins."""
+    """Ratio of what two inputs explain to what their merger explains; 0 for duplicates."""
     unbiased = pairs.n / (pairs.n - 1)
     uy = unbiased * np.abs(correlation(pairs.uy, pairs.uu, pairs.yy))
     vy = unbiased * np.abs(correlation(pairs.vy, pairs.vv, pairs.yy))
@@ -59,7 +59,7 @@ def explained_apart(pairs: PairMoments, curvature: float, is_general: bool) -> F
     apart, merged = uy + vy, half * (1.0 * (pairs.uu > 0) + 1.0 * (pairs.vv > 0) + 2 * uv)
     if is_general:
         apart, merged = apart + half * (pairs.ww > 0), wy + merged
-    # Twins and their aggregate have the same correlations, up to the angle between them.
+    # Duplicates and their aggregate have the same correlations, up to the angle between them.
     is_twin = (uv >= 1 - COLLINEAR / 2) & (np.abs(wy - uy) <= np.sqrt(COLLINEAR))
     return where(is_twin, 0.0, ratio_or_inf(apart, merged))
 

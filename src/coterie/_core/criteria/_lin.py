@@ -1,4 +1,4 @@
-"""LinCFA: bias against variance when the relation is linear."""
+"""LinCFA: bias against variance in a linear model."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from coterie._core.values import FloatArray, Verdict, where
 
 @dataclass(frozen=True)
 class Lin:
-    """Bias paid against variance saved in a linear model of standardised columns.
+    """Added bias against saved variance, in a linear model of standardised columns.
 
     Merge if ``corr(u, v) >= 1 - 2 s2 / ((n - 1) (w1 - w2)^2)`` with w1, w2 the two
     coefficients and s2 the residual variance (Bonetti et al. 2023). On standardised
-    columns ``w1 - w2 = (r_uy - r_vy) / (1 - r_uv)``, so equal coefficients and twins
-    cost nothing and need no case of their own.
+    columns ``w1 - w2 = (r_uy - r_vy) / (1 - r_uv)``, so equal coefficients and duplicates
+    cost 0 and need no special case.
     """
 
     def verdict(self, pairs: PairMoments) -> Verdict:
@@ -28,7 +28,7 @@ class Lin:
 
 
 def bias_and_variance(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
-    """What a merge costs in bias, and what it saves in variance."""
+    """The bias that a merge adds (price), and the variance that it saves (allowance)."""
     n = pairs.n
     apart, _ = in_sample_scores(pairs)
     residual_variance = n * np.maximum(1.0 - apart, 0.0) / (n - 3)
@@ -37,6 +37,6 @@ def bias_and_variance(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
     )
     unlike: FloatArray = 1.0 - correlation(pairs.uv, pairs.uu, pairs.vv)
     unlike = where(unlike > COLLINEAR / 2, unlike, 0.0)
-    # Coefficients that differ by rounding alone are equal.
+    # Coefficients that differ only by rounding are equal.
     gap = where(np.abs(gap) > ROUNDING, gap, 0.0)
     return ratio(gap**2, unlike), 2 * residual_variance / (n - 1)

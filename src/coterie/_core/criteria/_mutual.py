@@ -1,4 +1,4 @@
-"""The information about the target that a merge gives up, whatever shape the dependence has."""
+"""MutualCFA: the mutual information with the target that a merge loses, for any dependence."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from coterie._core.criteria._ratios import ratio
 from coterie._core.evidence import COLLINEAR, ROUNDING, PairColumns
 from coterie._core.values import FloatArray, IntArray, Verdict, where
 
-# Values of columns with spread 1 that are as near as this differ by rounding.
+# In a column with standard deviation 1, values closer than this differ only by rounding.
 SAME_VALUE = 1e-9
-# Nobody learns to tell values of w apart that are nearer than this share of its spread.
+# Values of w that are closer than this share of its standard deviation count as the same.
 RESOLUTION = 0.05
-# A stratum has so many rows for each level, and a level so many strata, where there are enough.
+# Rows per level in a stratum, and strata per level, if there are enough rows.
 ROWS, STRATA = 4, 4
-# How many values of w a stratum may always have.
+# Distinct values of w that a stratum may always have.
 VALUES = 8
-# A target of no more values than this has classes.
+# A target with at most this many distinct values is treated as classes.
 CLASSES = 10
 
 
 @dataclass(frozen=True)
 class Mutual:
-    """Mutual information of (u, v) and y less that of w and y, in nats.
+    """Mutual information of (u, v) and y minus that of w and y, in nats.
 
-    Choose this where the target may depend on features in any way: no line, no curve and no
-    order of classes is assumed. What noise alone gives up on average is taken off, so that a
-    merge that loses nothing costs about 0, a little more or a little less. It sorts all rows
-    twice for each candidate, and some hundreds of rows are needed to see anything.
+    The target may depend on the features in any way: no linear relation and no order of classes
+    is assumed. The average loss from noise alone is subtracted, so that a merge that loses nothing
+    has a price near 0, which may be negative. All rows are sorted twice for each candidate, and
+    some hundreds of rows are needed to detect any dependence.
 
     Parameters
     ----------
     tolerance : float
-        The allowance: how many nats a merge may give up.
+        The allowance: the loss of mutual information that a merge may cause, in nats.
     levels : int
         How many values of each column are told apart; see :func:`levels_for`.
     """
@@ -54,12 +54,12 @@ class Mutual:
 
 @dataclass(frozen=True)
 class MutualParsimony:
-    """Information that a merge gives up in-sample, against what noise alone would give up.
+    """Mutual information that a merge loses in-sample, compared with the loss from noise alone.
 
-    If nothing is lost, 2 n times the price is about chi-squared. With one degree of freedom the
-    allowance is ``penalty / (2 n)``, as in :class:`Parsimony`. With more of them it is what noise
-    exceeds with the same probability: the penalty times the degrees of freedom would be so much
-    that it hid all but the strongest effects.
+    If nothing is lost, 2 n times the price is approximately chi-squared. With one degree of
+    freedom the allowance is ``penalty / (2 n)``, as in :class:`Parsimony`. With more degrees of
+    freedom it is the quantile that noise exceeds with the same probability. The penalty times the
+    degrees of freedom would be too large: it would hide all but the strongest effects.
 
     Parameters
     ----------
@@ -80,10 +80,10 @@ class MutualParsimony:
 
 
 def levels_for(n: float) -> int:
-    """How many levels n rows can tell apart: the fifth root of n, and at least 3.
+    """Number of levels (bins) per column for n rows: the fifth root of n, and at least 3.
 
-    Then rows per cell of three columns grow too, as ``n ** 0.4``. Two levels would not see a
-    target that depends on how far u and v differ, whichever of them is larger.
+    The number of rows per cell of three columns then grows as ``n ** 0.4``. Two levels would not
+    detect a target that depends on the absolute difference of u and v.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def levels_for(n: float) -> int:
 
 
 def exceeded_as_rarely(penalty: float, freedom: FloatArray) -> FloatArray:
-    """What chi-squared exceeds as rarely as, with one degree of freedom, it does the penalty.
+    """The chi-squared quantile with the tail probability of the penalty at one degree of freedom.
 
     Examples
     --------
@@ -108,21 +108,22 @@ def exceeded_as_rarely(penalty: float, freedom: FloatArray) -> FloatArray:
 
 
 class Lost(NamedTuple):
-    """What m mergers give up, each of shape (m,)."""
+    """What m merges lose, each of shape (m,)."""
 
     nats: FloatArray
-    freedom: FloatArray  # what noise alone gives up on average, times 2 n
+    freedom: FloatArray  # degrees of freedom: the average loss from noise alone, times 2 n
     n: FloatArray
 
 
 def information_lost(pairs: PairColumns, levels: int) -> Lost:
-    """What u and v tell about the target that w does not.
+    """The mutual information of (u, v) with the target that w does not have.
 
-    By the chain rule it is ``I(y; (u, v) | w)``, and given w one contrast of u and v says all.
-    So rows are put into strata of nearly the same w, and the contrast is ranked within each.
+    By the chain rule it is ``I(y; (u, v) | w)``. Given w, one contrast of u and v determines both.
+    Rows are therefore put into strata of nearly equal w, and the contrast is ranked within each
+    stratum.
     """
-    # The difference of I(y; (u, v)) and I(y; w), each from a table of its own, is biased: cells
-    # of (u, v) tell w apart more finely than levels of w do, so that even copies cost something.
+    # Estimating I(y; (u, v)) and I(y; w) from two tables would be biased: cells of (u, v) resolve
+    # w more finely than levels of w do, so that even copies would have a positive price.
     counts = pairs.weights.max(axis=1) > 0
     u, v, w, y, weights = (np.ascontiguousarray(column[counts].T) for column in pairs[:5])
     target = target_levels(y, weights, levels)
@@ -134,21 +135,22 @@ def information_lost(pairs: PairColumns, levels: int) -> Lost:
 
 
 def compared(table: FloatArray) -> Lost:
-    """Divergence of a table from what independence within strata makes one expect.
+    """Divergence of a table from its expectation under independence within strata.
 
-    Both are summed over the strata of a level before they are compared, so that cells have rows
-    enough: ``sum observed log(observed / expected) / n``. That can only lower it.
+    Observed and expected counts are summed over the strata of a level before they are compared,
+    so that cells have enough rows: ``sum observed log(observed / expected) / n``. Summing can
+    only lower the divergence.
 
     Parameters
     ----------
     table : ndarray of shape (m, strata, levels, target levels)
-        How many rows there are of each kind.
+        Number of rows in each cell.
     """
     inside, target = table.sum(axis=3, keepdims=True), table.sum(axis=2, keepdims=True)
     total = inside.sum(axis=2, keepdims=True)
     share = ratio(inside, total)
     expected = share * target
-    # The variance of a hypergeometric number; of one row it is 0, whatever it is divided by.
+    # The variance of a hypergeometric count. For one row it is 0, so the divisor does not matter.
     variance = expected * (1.0 - share) * (total - target)
     variance = ratio(variance, np.maximum(total - 1.0, total / 2))
 
@@ -166,25 +168,25 @@ def summed(table: FloatArray, level: IntArray) -> FloatArray:
     n_cells = levels * target_levels
     level = np.repeat(level, n_cells, axis=1)
     cell: IntArray = np.tile(np.arange(n_cells), (m, n_strata))
-    # In this order the sums of a candidate have the same digits whoever is asked beside it.
+    # In this order the sums of a candidate do not depend on the other candidates, to the last bit.
     return counted(table.reshape(cell.shape), level, cell, shape=(levels, n_cells))
 
 
 def contrast(u: FloatArray, v: FloatArray, w: FloatArray, weights: FloatArray) -> FloatArray:
-    """What w leaves of u less what it leaves of v, with spread 1; 0 where that is rounding.
+    """Residual of u minus residual of v, both given w, standardised; 0 if it is only rounding.
 
-    With w it tells u and v, where w is a sum, a maximum or a minimum of them.
+    If w is the sum, the maximum or the minimum of u and v, then w and the contrast determine both.
     """
     n = weights.sum(axis=1, keepdims=True)
     u, v, w = (x - ratio(product(weights, x), n) for x in (u, v, w))
     ww = product(weights * w, w)
     per_ww = ratio(1.0, where(ww > ROUNDING * n, ww, 0.0))
     uw, vw = product(weights * w, u), product(weights * w, v)
-    # If w is the difference of u and v, their sum is what it leaves.
+    # If w is the difference of u and v, the contrast is their sum.
     sign = where(product(weights * u, v) > uw * vw * per_ww, 1.0, -1.0)
     rest = u + sign * v - (uw + sign * vw) * per_ww * w
     scatter, both = product(weights * rest, rest), product(weights, u**2 + v**2)
-    # Whichever of the two is called u, the contrast points to its longer side.
+    # The sign makes the longer tail positive, so that swapping u and v changes nothing.
     is_longer = product(weights * rest, np.abs(rest)) >= -ROUNDING * scatter
     sign = where(is_longer, 1.0, -1.0)
     return rest * sign * np.sqrt(n / where(scatter > COLLINEAR * both, scatter, np.inf))
@@ -199,8 +201,8 @@ class Ranked(NamedTuple):
     """Values of each column in ascending order."""
 
     order: IntArray
-    gap: FloatArray  # to the value before; 0 where they are the same
-    middle: FloatArray  # the weight below, and half of that of the same value
+    gap: FloatArray  # distance to the value before; 0 for equal values
+    middle: FloatArray  # mid-rank: the weight below, plus half of the weight of equal values
 
 
 def ranked(values: FloatArray, weights: FloatArray, near: float = 0.0) -> Ranked:
@@ -225,7 +227,7 @@ def ranked(values: FloatArray, weights: FloatArray, near: float = 0.0) -> Ranked
 
 
 def counting(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """The values, and in rows that do not count the largest of those that do."""
+    """The values; those of weight 0 are replaced by the largest value of nonzero weight."""
     counts = weights > 0
     if counts.all():
         return values
@@ -234,10 +236,10 @@ def counting(values: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def strata(w: FloatArray, weights: FloatArray, levels: int) -> IntArray:
-    """Number of the stratum that each row is in, by ascending w.
+    """Stratum number of each row, by ascending w.
 
-    Equal values are in the same one, and values that are not told apart too, unless these are
-    many: if a few large values stretch the spread, all others are near each other.
+    Equal values are in the same stratum. So are values that are closer than the resolution, unless
+    there are many of them: a few outliers can make all other values look close to each other.
 
     Examples
     --------
@@ -248,8 +250,8 @@ def strata(w: FloatArray, weights: FloatArray, levels: int) -> IntArray:
     """
     order, gap, middle = ranked(w, weights, SAME_VALUE)
     most = np.maximum(VALUES, (gap > 0).sum(axis=1, keepdims=True) / (STRATA * levels))
-    # What part of a stratum lies between a value and the one before: by rows, and by distance
-    # or number of values. The smaller part counts.
+    # The part of a stratum between a value and the one before: by rows, and by distance or number
+    # of values. The smaller part is used.
     part = np.diff(middle, axis=1, prepend=-np.inf) / (ROWS * levels)
     part = np.minimum(part, np.maximum(gap / RESOLUTION, 1.0 / most))
     is_far = part >= 1
@@ -262,8 +264,8 @@ def strata(w: FloatArray, weights: FloatArray, levels: int) -> IntArray:
 def levels_within(
     stratum: IntArray, values: FloatArray, weights: FloatArray, levels: int
 ) -> IntArray:
-    """Level of each value, by its rank among those of its stratum."""
-    # Strata that lie far enough from each other are ranked in one go.
+    """Level of each value, by its rank within its stratum."""
+    # Strata are shifted far apart, so that one sort ranks all of them.
     span = 1.0 + 2.0 * np.abs(values).max(axis=1, keepdims=True, initial=0.0)
     order, _, middle = ranked(stratum * span + values, weights, SAME_VALUE)
     totals = counted(weights, stratum, shape=(largest(stratum) + 1,))
@@ -276,7 +278,7 @@ def levels_within(
 
 
 def target_levels(y: FloatArray, weights: FloatArray, levels: int) -> IntArray:
-    """Level of each value of the target: its class, or its rank where it has many values.
+    """Level of each target value: its class, or a level by rank if there are many values.
 
     Examples
     --------
@@ -293,7 +295,7 @@ def target_levels(y: FloatArray, weights: FloatArray, levels: int) -> IntArray:
 
 
 def coarse(totals: FloatArray, levels: int) -> IntArray:
-    """Level that each stratum is a part of, given how many rows each has.
+    """Level that each stratum belongs to, given the number of rows of each stratum.
 
     Examples
     --------
@@ -310,21 +312,21 @@ def coarse(totals: FloatArray, levels: int) -> IntArray:
 
 
 def by_rank(middle: FloatArray, n: FloatArray, levels: int) -> IntArray:
-    """Which of so many levels of equal weight each rank is in."""
-    # A rank on the edge of a level is above it, whichever way its last digit was rounded.
+    """Level of each rank, for levels of equal weight."""
+    # A rank on the edge of two levels belongs to the upper one, whatever its rounding error.
     level = np.floor(levels * ratio(middle, n) + SAME_VALUE).astype(np.intp)
     return np.minimum(level, levels - 1)
 
 
 def in_order_of_rows(values: IntArray, order: IntArray) -> IntArray:
-    """Undo a sort."""
+    """The values in the order before the sort."""
     undone = np.empty_like(values)
     np.put_along_axis(undone, order, values, axis=1)
     return undone
 
 
 def largest(labels: IntArray) -> int:
-    """The largest label; 0 where there are none."""
+    """The largest label; 0 if there are none."""
     return int(labels.max(initial=0))
 
 

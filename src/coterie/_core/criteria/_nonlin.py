@@ -1,4 +1,4 @@
-"""NonLinCFA: the share of the target's variance that a merge gives up."""
+"""NonLinCFA: the R2 that a merge loses."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from coterie._core.values import FloatArray, Verdict, where
 
 @dataclass(frozen=True)
 class NonLin:
-    """R2 of the two-input regression less R2 of the one-input regression (eq. 9).
+    """R2 of the regression on u and v minus R2 of the regression on w (eq. 9).
 
     Parameters
     ----------
     tolerance : float
-        The allowance: how much R2 a merge may give up.
+        The allowance: the loss of R2 that a merge may cause.
     held_out : bool, default=False
-        Whether R2 is scored on held-out rows and averaged over the splits (then a price
-        may be negative: a gain), or in closed form on all rows.
+        Whether R2 is scored on held-out rows and averaged over the splits, or in closed form on
+        all rows. On held-out rows a price may be negative, which is a gain.
     """
 
     tolerance: float
@@ -35,21 +35,22 @@ class NonLin:
 
 @dataclass(frozen=True)
 class Parsimony:
-    """R2 that a merge gives up in-sample, against what noise alone would give up.
+    """R2 that a merge loses in-sample, compared with the loss from noise alone.
 
-    Merging two inputs into one takes a coefficient out of the regression. If nothing is lost by
-    it, R2 still falls by noise / n on average. So the allowance is a multiple of that,
+    Merging two inputs removes a coefficient from the regression. If that coefficient is
+    superfluous, R2 still falls by noise / n on average. The allowance is a multiple of that:
     ``penalty * noise / (n - 3)``, where noise is the share of the target's variance that the two
-    inputs leave unexplained: an F test.
+    inputs do not explain. This is an F test.
 
     Parameters
     ----------
     penalty : float
-        How many times what noise alone gives up: 2 for AIC, log n for BIC, 2 log D for RIC.
+        The allowance as a multiple of the average loss from noise alone: 2 for AIC, log n for
+        BIC, 2 log D for RIC.
     held_out : bool, default=False
-        Whether R2 is scored on held-out rows. There a coefficient too many costs what it
-        pretends to win on the rows of the fit, so that a harmless merge gives up twice what noise
-        gives up less, and so much less is the allowance.
+        Whether R2 is scored on held-out rows. There a superfluous coefficient lowers R2 by as
+        much as it raises R2 on the training rows. The price of a harmless merge is therefore
+        lower by twice the loss from noise, and the allowance is reduced by the same amount.
     """
 
     penalty: float
@@ -67,25 +68,25 @@ class Parsimony:
 
 
 def lost_and_spared(pairs: PairMoments, penalty: float) -> tuple[FloatArray, FloatArray]:
-    """R2 that a merge gives up, and what it may give up."""
+    """R2 that a merge loses (price), and R2 that it may lose (allowance)."""
     apart, merged = in_sample_scores(pairs)
     noise = np.maximum(1.0 - apart, 0.0)
     return given_up(apart, merged), penalty * noise / (pairs.n - 3.0)
 
 
 def given_up(apart: FloatArray, merged: FloatArray) -> FloatArray:
-    """One score less the other, as far as that is more than rounding: twins cost nothing."""
-    # Only scores on held-out rows can be far below 0, and have fewer digits then.
+    """One score minus the other; 0 if they differ only by rounding, as for duplicates."""
+    # Scores on held-out rows can be far below 0, with fewer correct decimals.
     digits = ROUNDING * np.maximum(1.0, np.abs(apart))
     return where(np.abs(apart - merged) > digits, apart - merged, 0.0)
 
 
 def in_sample_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
-    """R2 of the target on (u, v), and on w, over the rows of the fit."""
+    """R2 of the target on (u, v), and on w, on the training rows."""
     # Divisions are slow, and these two are the same for all candidates.
     per_uu, per_yy = ratio(1.0, pairs.uu), 1.0 / pairs.yy
     slope = pairs.uv * per_uu
-    # What v adds is what is left of it beside u, as far as that is more than rounding.
+    # v adds its residual given u, if that is more than rounding.
     rest: FloatArray = pairs.vv - slope * pairs.uv
     rest = where(rest > COLLINEAR * pairs.vv, rest, np.inf)
     with_rest = pairs.vy - slope * pairs.uy
@@ -95,16 +96,16 @@ def in_sample_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
 
 
 def held_out_scores(pairs: PairMoments) -> tuple[FloatArray, FloatArray]:
-    """Mean over the splits of R2 on held-out rows: of y on (u, v), and on w."""
+    """R2 of y on (u, v), and on w, on held-out rows: the mean over the splits."""
     apart, merged = split_scores(*pairs.split())
     return apart.mean(axis=0), merged.mean(axis=0)
 
 
 def split_scores(fit: PairMoments, test: PairMoments) -> tuple[FloatArray, FloatArray]:
-    """R2 on the held-out rows of each split: of y on (u, v), and on w.
+    """R2 of y on (u, v), and on w, on the held-out rows of each split.
 
-    The coefficients come from its training rows, least squares with intercept; no
-    regression is run.
+    The coefficients are those of least squares with intercept on the training rows. They are
+    computed in closed form from the moments.
     """
     shift = test.y - fit.y
     a, b = two_slopes(fit)
@@ -119,7 +120,7 @@ def split_scores(fit: PairMoments, test: PairMoments) -> tuple[FloatArray, Float
 
 
 def two_slopes(fit: PairMoments) -> tuple[FloatArray, FloatArray]:
-    """Least-squares slopes of y on u and v; the shortest ones where these are collinear."""
+    """Least-squares slopes of y on u and v; those of minimum norm if u and v are collinear."""
     determinant = fit.uu * fit.vv - fit.uv**2
     regular = determinant > COLLINEAR * fit.uu * fit.vv
     divisor = where(regular, determinant, (fit.uu + fit.vv) ** 2)

@@ -1,4 +1,4 @@
-"""Division where nothing over nothing is nothing."""
+"""Ratios and correlations that are 0 where the denominator is 0."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from coterie._core.values import FloatArray, where
 
 
 def ratio(numerator: FloatArray | float, denominator: FloatArray) -> FloatArray:
-    """Numerator over a denominator of 0 or more, and 0 where that is 0.
+    """Numerator over a denominator of 0 or more; 0 where the denominator is 0.
 
-    A column that does not vary explains nothing, so constants need no case of their own.
+    A constant column explains nothing, so constants need no special case.
     """
     return numerator / where(denominator > 0, denominator, np.inf)
 
 
 def correlation(scatter: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
-    """Scatter of two columns over the root of their own; 0 where one is constant."""
+    """Correlation of two columns from their scatter; 0 if one of them is constant."""
     r = ratio(scatter, np.sqrt(left) * np.sqrt(right))
     return np.minimum(np.maximum(r, -1.0), 1.0)

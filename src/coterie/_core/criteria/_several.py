@@ -1,4 +1,4 @@
-"""Verdicts that several must agree on."""
+"""Criteria for several targets, and for a minimum number of rows."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from coterie._core.values import FloatArray, Verdict, excess
 
 @dataclass(frozen=True)
 class ForAll:
-    """A merge must be worth its price to every target.
+    """A criterion for several targets: every target must accept a merge.
 
-    The verdict is that of the target with the highest price less allowance, where prices count
-    ``importance`` times; of those that refuse, if any does.
+    The verdict is that of the target with the highest price minus allowance, with prices
+    multiplied by ``importance``. If some targets refuse, only these are compared.
 
     Parameters
     ----------
@@ -46,22 +46,22 @@ class ForAll:
 
 @dataclass(frozen=True)
 class OnEnoughRows:
-    """A criterion that refuses to judge on few rows.
+    """A criterion that refuses a merge if there are too few rows.
 
-    With next to no rows nothing is significant, and everything would be merged.
+    With very few rows nothing is significant, and everything would be merged.
 
     Parameters
     ----------
     criterion : Criterion
     least : ndarray of shape (sets..., 1, 1), or float
-        How many rows there must be in each set.
+        The smallest number of rows in each set.
     """
 
     criterion: Any
     least: FloatArray | float
 
     def verdict(self, pairs: Any) -> Verdict:
-        """Price and allowance of each candidate; no price is high enough on too few rows."""
+        """Price and allowance of each candidate; the price is infinite with too few rows."""
         n = pairs.weights.sum(axis=0)[None] if isinstance(pairs, PairColumns) else pairs.n
         few = n < self.least
         few = few.any(axis=tuple(range(few.ndim - 2)))

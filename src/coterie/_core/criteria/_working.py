@@ -1,4 +1,4 @@
-"""What an offset leaves of the target, for criteria that know only covariances."""
+"""The working target of a model with an offset, for criteria that use only covariances."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from coterie.families import Family
 def working_target(
     family: Family, target: FloatArray, offset: FloatArray, weights: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """The residual of the null model in units of the predictor, and how much each row tells.
+    """Working residual of the null model, and the working weight of each row.
 
-    One step of iteratively reweighted least squares from the model that knows only the offset:
-    regressions on this target with these weights approximate those of the generalised linear
-    model.
+    This is one step of iteratively reweighted least squares from the null model with offset.
+    Weighted regressions on this target approximate the generalised linear model.
 
     Parameters
     ----------
@@ -28,11 +27,11 @@ def working_target(
     -------
     residual : ndarray of shape (n_samples, 1)
     weights : ndarray of shape (n_samples,)
-        Their sum is the number of rows, as often as each counts.
+        Their sum is the number of rows, or the sum of the weights that were given.
 
     Examples
     --------
-    Deaths among twice and four times as many people:
+    Numbers of deaths, with the log of the population as offset:
 
     >>> import numpy as np
     >>> from coterie.families import FAMILIES

@@ -1,4 +1,4 @@
-"""The formulas of the criteria that are sums of products, to be compiled as they stand."""
+"""The formulas of the criteria on moments, which are compiled without changes."""
 
 from coterie._core.criteria._genlin import explained_apart, ratio_or_inf
 from coterie._core.criteria._lin import bias_and_variance

@@ -1,4 +1,4 @@
-"""The fit: training data, a specification and a pricing in, groups out."""
+"""The fit: from training data, a specification and a pricing to groups."""
 
 from coterie._core.fit._aggregates import (
     Aggregates,

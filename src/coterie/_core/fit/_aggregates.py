@@ -1,4 +1,4 @@
-"""What is kept of a fit: how columns become aggregates, and how they come back."""
+"""Computes aggregates from columns (transform), and columns from aggregates (inverse)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coterie._core.devices import OnDevice
 from coterie._core.evidence import available, standardised_there
 from coterie._core.values import FloatArray, IntArray, is_sparse
 
-# Entries of a matrix of weights that is small enough to be multiplied with its zeros.
+# A weight matrix with at most this many entries is multiplied as a dense matrix.
 MAX_DENSE_WEIGHTS = 2**21
 # Groups whose aggregates are computed at a time on a device.
 GROUPS_AT_A_TIME = 512
@@ -22,7 +22,7 @@ GROUPS_AT_A_TIME = 512
 
 @dataclass(frozen=True)
 class Scaling:
-    """Columns less a centre, divided by a spread; each has shape (n_columns,)."""
+    """Scales columns: subtracts a centre and divides by a spread, each of shape (n_columns,)."""
 
     centre: FloatArray
     spread: FloatArray
@@ -31,7 +31,7 @@ class Scaling:
     def of(cls, columns: Any, weights: FloatArray | None = None) -> Scaling:
         """The scaling that standardises these columns; constant ones are only centred."""
         if is_sparse(columns):
-            # Imported late: few have sparse columns.
+            # Imported late: only needed for sparse columns.
             from sklearn.utils.sparsefuncs import mean_variance_axis
 
             centre, variance = mean_variance_axis(columns, axis=0, weights=weights)
@@ -44,9 +44,9 @@ class Scaling:
         return cls(centre, np.where(spread > 0, spread, 1.0))
 
     def applied(self, columns: Any) -> Any:
-        """Scaled columns, in the precision they came in.
+        """Scaled columns, with their dtype unchanged.
 
-        Sparse ones are left where they are, off the centre by ``shift``.
+        Sparse columns are divided but not centred; ``shift`` is the difference.
         """
         if is_sparse(columns):
             return (columns @ sparse.diags_array(1 / self.spread)).asformat("csr")
@@ -54,11 +54,11 @@ class Scaling:
 
     @property
     def shift(self) -> FloatArray:
-        """Where the centre lies in units of the spread."""
+        """The centre divided by the spread."""
         return self.centre / self.spread
 
     def undone(self, columns: FloatArray) -> FloatArray:
-        """The columns again."""
+        """The original columns, from scaled ones."""
         return columns * self.spread + self.centre
 
 
@@ -66,15 +66,15 @@ class Scaling:
 class LinearAggregates:
     """Aggregates that are one matrix product: ``(columns - centre) @ weights.T``.
 
-    The way back gives the shortest members that have the same aggregate.
+    The inverse gives the members of minimum norm that have the same aggregates.
 
     Parameters
     ----------
     centre : ndarray of shape (n_columns,)
     weights : csr_array of shape (n_groups, n_columns)
     means : ndarray of shape (n_columns,) or None
-        Means of the training columns, where columns may have missing values: a missing member
-        differs from its mean as the others do on average.
+        Means of the training columns, if columns may have missing values. The deviation of a
+        missing member from its mean is the average deviation of the other members.
     """
 
     centre: FloatArray
@@ -90,7 +90,7 @@ class LinearAggregates:
         signs: FloatArray,
         means: FloatArray | None = None,
     ) -> LinearAggregates:
-        """Weights of each group, learned where need be from training columns."""
+        """Aggregates with the weights of an aggregation, learned from columns if needed."""
         centre = np.zeros(columns.shape[1])
         weights = np.zeros(columns.shape[1])
         for members in groups:
@@ -105,7 +105,7 @@ class LinearAggregates:
         groups: Sequence[IntArray],
         means: FloatArray | None,
     ) -> LinearAggregates:
-        """Aggregates of a centre and a weight for each column."""
+        """Aggregates with a given centre and weight for each column."""
         ends = np.cumsum([0, *map(len, groups)])
         members = np.concatenate(groups)
         shape = (len(groups), len(weights))
@@ -120,7 +120,7 @@ class LinearAggregates:
         return weights
 
     def values(self, columns: Any) -> Any:
-        """Aggregates of shape (n_samples, n_groups); sparse if the columns are."""
+        """Aggregates of shape (n_samples, n_groups); sparse if the columns are sparse."""
         if is_sparse(columns):
             return columns @ self.weights.T.astype(columns.dtype)
         if isinstance(columns, OnDevice):
@@ -131,12 +131,12 @@ class LinearAggregates:
         centred = columns - centre if centre.any() else columns
         weights = self.weights.astype(columns.dtype)
         if np.prod(weights.shape) <= MAX_DENSE_WEIGHTS:
-            # One product by BLAS, zeros included, is faster than skipping them.
+            # One dense BLAS product is faster than a sparse product here.
             return centred @ weights.toarray().T
         return np.ascontiguousarray((weights @ centred.T).T)
 
     def _values_there(self, columns: OnDevice) -> Any:
-        """Aggregates of columns on a device, some groups at a time."""
+        """Aggregates of columns on a device, computed for some groups at a time."""
         made = []
         for start in range(0, self.weights.shape[0], GROUPS_AT_A_TIME):
             weights = self.weights[start : start + GROUPS_AT_A_TIME].tocsc()
@@ -146,7 +146,7 @@ class LinearAggregates:
         return np.concatenate(made, axis=1)
 
     def _over_available(self, columns: FloatArray, means: FloatArray) -> FloatArray:
-        """Aggregates of members of which some have no value; NaN where none has."""
+        """Aggregates of members with missing values; NaN where all members are missing."""
         has, weights = ~np.isnan(columns), self.weights
         members = abs(weights.sign())
         count = members @ has.T
@@ -157,7 +157,7 @@ class LinearAggregates:
         return np.ascontiguousarray(values.T).astype(columns.dtype, copy=False)
 
     def members(self, values: Any) -> Any:
-        """Columns of shape (n_samples, n_columns) with these aggregates."""
+        """Columns of shape (n_samples, n_columns) that have these aggregates."""
         lengths = self.weights.power(2).sum(axis=1)
         if is_sparse(values):
             return values @ (sparse.diags_array(1 / lengths) @ self.weights)
@@ -191,7 +191,7 @@ class PlainAggregates:
 
 
 def same_kind(values: Any, like: Any) -> Any:
-    """Sparse values as a matrix or as an array, whichever the columns were."""
+    """Sparse values as a sparse matrix or a sparse array, like the columns."""
     if not is_sparse(values):
         return values
     return sparse.csr_matrix(values) if isinstance(like, sparse.spmatrix) else values.tocsr()
@@ -207,9 +207,9 @@ def aggregates_of(
     signs: FloatArray,
     means: FloatArray | None = None,
 ) -> Aggregates:
-    """How columns become aggregates, with what is learned from training columns.
+    """The aggregates of groups, with parameters learned from training columns.
 
-    Where columns may have missing values, ``means`` are those of the training columns.
+    If columns may have missing values, ``means`` are the means of the training columns.
     """
     if isinstance(aggregation, Linear):
         return LinearAggregates.of(aggregation, groups, columns, signs, means)

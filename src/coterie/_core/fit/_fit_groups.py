@@ -1,4 +1,4 @@
-"""One fit: data, a specification and a pricing in, groups out."""
+"""Runs one fit: from data, a specification and a pricing to groups."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from coterie._core.fit._spec import FitSpec, Pricing, TrainingData
 from coterie._core.threads import few_threads
 from coterie._core.values import BoolArray, IntArray, Partition, Trace, trace_of
 
-# An automatic penalty is halved as long as that pays, and once more, at most this often.
+# With "auto", the penalty is halved at most this often, until two halvings in a row do not help.
 MAX_HALVINGS = 12
-# A regression on more columns than this share of the samples explains too much to be believed.
+# A regression on more columns than this share of the number of samples overfits.
 MAX_SHARE_OF_ROWS = 1 / 3
-# Costs that differ by less are the same.
+# Costs that differ by less than this are equal.
 SAME_COST = 1e-6
 
 CriterionAt = Callable[[float], Criterion]
 
 
 def fit_groups(data: TrainingData, spec: FitSpec, pricing: Pricing) -> Fit:
-    """Group the inputs, and keep what is needed to transform new rows.
+    """The groups of the inputs, and what is needed to transform new rows.
 
     Parameters
     ----------
     data : TrainingData
-        Columns, moments, arrays on a device, or rows that an engine counts.
+        Columns in memory or on a device, or moments.
     spec : FitSpec
-        What the user asks for.
+        The checked parameters of the user.
     pricing : Pricing
-        What a merge costs, and what it may cost.
+        How prices and allowances of merges are computed.
     """
     with few_threads(data.is_light):
         return Problem.of(data, spec, pricing).solved()
 
 
 class Found(NamedTuple):
-    """A partition, its trace, and the tolerance or the penalty that gave it."""
+    """A partition, its trace, and the tolerance or penalty that led to it."""
 
     partition: Partition
     trace: Trace
@@ -53,7 +53,7 @@ class Found(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Training data whose evidence is gathered, to be grouped at any tolerance."""
+    """Training data with their evidence, ready to be grouped at any tolerance."""
 
     data: TrainingData
     spec: FitSpec
@@ -62,12 +62,12 @@ class Problem(NamedTuple):
 
     @classmethod
     def of(cls, data: TrainingData, spec: FitSpec, pricing: Pricing) -> Problem:
-        """Gather the evidence."""
+        """Compute the evidence of the training data."""
         with few_threads(data.is_light):
             return cls(data, spec, pricing, data.groupable(spec.search, data.must_link))
 
     def solved(self) -> Fit:
-        """The groups that the specification asks for: by number, by a word, or by a tolerance."""
+        """The fit at the number of groups, the string or the tolerance of the specification."""
         spec = self.spec
         if spec.n_groups is not None:
             found = Found(*of_size(spec.n_groups, self.groupable, self.data, self._ranking()))
@@ -82,7 +82,7 @@ class Problem(NamedTuple):
         return self._at_tolerance(tolerance).partition
 
     def fit_of(self, partition: Partition) -> Fit:
-        """The fit that a partition is the result of, without a trace."""
+        """The fit with a given partition, without a trace."""
         return self._fit(Found(partition, trace_of([], partition)))
 
     def _fit(self, found: Found) -> Fit:
@@ -108,11 +108,11 @@ class Problem(NamedTuple):
         return Found(*self.groupable.by(self._criterion(tolerance or 0.0, is_penalty=False)))
 
     def _by_word(self, word: str) -> Found:
-        """Groups at the penalty that a word stands for; "auto" may lower it."""
+        """Groups at the penalty that a string tolerance stands for; "auto" may lower it."""
         self._check_rows(word)
         n_effective = self._effective_number() if word == "auto" else math.nan
         n_targets, n_varying = self.data.n_targets, int(np.count_nonzero(~self._constant()))
-        # Each target may object to a merge, so that columns count once for each.
+        # Each target may refuse a merge, so columns are counted once for each target.
         penalty = PENALTIES[word](
             self.data.n, n_targets * max(1, n_varying), n_targets * n_effective
         )
@@ -121,7 +121,7 @@ class Problem(NamedTuple):
         return self._at_penalty(penalty)
 
     def _check_rows(self, word: str) -> None:
-        """Raise where there are too few rows to estimate noise."""
+        """Raise if there are too few rows to estimate noise."""
         n = self.data.n
         if n >= 4:
             return
@@ -140,12 +140,12 @@ class Problem(NamedTuple):
         return Found(*found, penalty=penalty)
 
     def lowered(self, penalty: float, n_effective: float) -> Found:
-        """Group by a test for each merge, with the penalty that serves all of them together.
+        """Groups at the penalty that is best for all merges together.
 
-        Each question looks at two columns and takes the rest of the signal for noise, so that many
-        small effects drown in each other. So the groups are found again with half the penalty, and
-        half of that, and taken if the regression on all aggregates is the better for it, by the
-        extended Bayesian information criterion.
+        Each merge is tested with two columns only, and the signal of the other columns counts as
+        noise. Many small effects can therefore hide each other. So the groups are searched again
+        with half the penalty, a quarter and so on. A result is taken if it improves the regression
+        on all aggregates, by the extended Bayesian information criterion.
         """
         best = self._at_penalty(penalty)
         cost = lowest = self._cost(best.partition, n_effective)
@@ -161,12 +161,12 @@ class Problem(NamedTuple):
         return best
 
     def _cost(self, partition: Partition, m: float) -> float:
-        """Extended BIC of the regression on all aggregates; infinite where these are too many.
+        """Extended BIC of the regression on all aggregates; infinite if there are too many.
 
-        ``n log(residual / n) + d (log n + 2 log M) + 2 M log d`` for d aggregates of M columns in
-        effect: each aggregate pays for being one of many, and each column for its choice among
-        them. Several targets share the choice and pay for the rest one by one, as much as each
-        counts. Groups of constants take no part.
+        ``n log(residual / n) + d (log n + 2 log M) + 2 M log d`` for d aggregates and an effective
+        number M of columns. The term 2 d log M is for the choice of the aggregates, and 2 M log d
+        for the assignment of columns to them. Several targets share these two terms. The others
+        are summed over the targets, weighted by importance. Groups of constants do not count.
         """
         n, d = self.data.n, n_varying_groups(partition.groups, self._constant())
         if d > MAX_SHARE_OF_ROWS * n:
@@ -180,7 +180,7 @@ class Problem(NamedTuple):
         return np.isnan(self.groupable.relevance)
 
     def _effective_number(self) -> float:
-        """How many candidates there are in effect."""
+        """The effective number of candidates."""
         signs = self.groupable.signs is not None
         return self.data.effective_number(self.groupable.relevance, signs=signs)
 
@@ -204,6 +204,6 @@ class Problem(NamedTuple):
 
 
 def n_varying_groups(groups: Sequence[IntArray], constant: BoolArray) -> int:
-    """Number of groups that are not of constants, and one at least."""
+    """Number of groups that are not constant, and at least 1."""
     firsts = [members[0] for members in groups]
     return max(1, int(np.count_nonzero(~constant[firsts])))

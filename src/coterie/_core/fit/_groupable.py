@@ -1,4 +1,4 @@
-"""Columns made ready to be grouped, by one criterion or by many."""
+"""Prepares columns for a search, and runs the search with a criterion."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from coterie._core.values import (
 
 
 class MergeQuestion:
-    """May these candidates join this group? Evidence, judged by a criterion."""
+    """The question of a search: verdicts of a criterion on evidence."""
 
     def __init__(self, evidence: Any, criterion: Criterion) -> None:
         self._evidence, self._criterion = evidence, criterion
@@ -40,7 +40,7 @@ class MergeQuestion:
         self.joined: Callable[[Any, IntArray], Any] = evidence.joined
 
     def judge(self, group: Any, candidates: IntArray) -> Verdict:
-        """The verdict on each candidate, as if it were the only one."""
+        """The verdict on each candidate on its own."""
         verdict = self._verdict(lambda some: self._evidence.pairs(group, some), candidates)
         return Verdict(verdict.price[0], verdict.allowance[0])
 
@@ -65,7 +65,7 @@ class MergeQuestion:
         return Verdict(verdict.price[0], verdict.allowance[0])
 
     def judge_singles(self, features: IntArray, candidates: IntArray) -> Verdict:
-        """The verdicts on each candidate for joining each of some features."""
+        """The verdicts on each candidate for groups of one, one for each feature."""
         if not self._evidence.foresees:
             return _stacked([self.judge(self.alone(int(f)), candidates) for f in features])
         return self._verdict(
@@ -76,7 +76,7 @@ class MergeQuestion:
         step = self._evidence.max_candidates
         parts = [candidates[i : i + step] for i in range(0, len(candidates), step)]
         verdicts = [self._criterion.verdict(pairs_of(part)) for part in parts]
-        # On the host, where the search can read them.
+        # Moved to the host, where the search reads them.
         each = [[np.asarray(array) for array in verdict] for verdict in verdicts]
         if len(each) == 1:
             return Verdict(*each[0])
@@ -84,12 +84,12 @@ class MergeQuestion:
 
 
 def _stacked(verdicts: Sequence[Verdict]) -> Verdict:
-    """Verdicts on the same candidates by one group each."""
+    """The verdicts of several groups on the same candidates, as one array each."""
     return Verdict(*(np.stack(parts) for parts in zip(*verdicts, strict=True)))
 
 
 class Searchable(Protocol):
-    """Columns, or their sums, of which some may have to stay together."""
+    """Columns, or sums of their products, some of which may have to stay together."""
 
     def scatter_among(self, columns: IntArray) -> FloatArray:
         """Scatter of some columns with each other."""
@@ -99,27 +99,27 @@ class Searchable(Protocol):
 
 
 class Merged(Protocol):
-    """Columns, or their scatters, that can be put into the form that a search wants."""
+    """Columns, or their scatter, that can be signed and sorted for a search."""
 
     def canonical_signs(self) -> FloatArray:
-        """1 or -1 for each column, whatever sign it came with."""
+        """1 or -1 for each column, such that multiplying the column by -1 has no effect."""
 
     def signed(self, signs: FloatArray) -> Any:
-        """The columns times 1 or -1 each."""
+        """The columns multiplied by 1 or -1 each."""
 
     def order_by_content(self) -> tuple[IntArray, IntArray]:
-        """An order that does not depend on where columns stand, and which are copies."""
+        """An order of the columns that depends only on their values, and which are copies."""
 
     def in_order(self, order: IntArray) -> Any:
         """The columns in another order."""
 
     def evidence(self, *, all_pairs: bool) -> Evidence[Any]:
-        """What is known of groups of these columns; `all_pairs`: whether all will be asked for."""
+        """The evidence about groups; `all_pairs`: whether all pairs of columns will be needed."""
 
 
 @dataclass(frozen=True)
 class Groupable:
-    """Columns made ready to be grouped, by one criterion or by many.
+    """Columns that are ready to be grouped, by one criterion or by many.
 
     Parameters
     ----------
@@ -129,10 +129,10 @@ class Groupable:
     order : ndarray of shape (n_features,) or None
         The order in which the search takes the features.
     must_link : MustLink or None
-        What the features of the search consist of.
+        The inputs that each feature of the search consists of.
     signs : ndarray of shape (n_features,) or None
-        -1 for features that the search sees with a minus, in its order; None where no feature may
-        join with a minus.
+        -1 for features that the search sees multiplied by -1, in the order of the search. None if
+        no feature may join multiplied by -1.
     """
 
     evidence: Evidence[Any]
@@ -152,10 +152,10 @@ class Groupable:
         *,
         signs: bool = False,
     ) -> Groupable:
-        """Gather what must be known about columns to group them.
+        """Compute the evidence that is needed to group the columns.
 
-        Limits are those of the columns as they came. Constants never share a group with what
-        varies.
+        The limits are for the columns in their original order. Constants never share a group with
+        columns that vary.
         """
         if must_link is not None:
             if signs:
@@ -184,7 +184,7 @@ class Groupable:
 
     @property
     def spread(self) -> FloatArray:
-        """Spread of each input, or of the set of inputs that it must stay with."""
+        """Standard deviation of each input, or of the sum of inputs that it must stay with."""
         return self._of_inputs(self.evidence.spread)
 
     def _of_inputs(self, values: FloatArray) -> FloatArray:
@@ -208,7 +208,7 @@ class Groupable:
         return partition.oriented(), trace
 
     def _searched(self, question: MergeQuestion) -> tuple[Partition, Trace]:
-        """What the search finds; one of the user's own may give something else."""
+        """The result of the search, checked, because users can pass searches of their own."""
         found = self.search.run(question, self.limits)
         name = self.search.name
         if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], Partition)):
@@ -230,11 +230,11 @@ class Groupable:
         for members in in_order_of_joining(partition, trace):
             signs[members] = self.signs_in_turn(members)
         if self.limits.constant is not None:
-            signs[self.limits.constant] = 1.0  # nothing is opposed to a constant
+            signs[self.limits.constant] = 1.0  # constants have no correlation
         return Partition(partition.groups, signs), trace
 
     def signs_in_turn(self, members: IntArray) -> FloatArray:
-        """1 or -1 for features that joined a group in this order, where signs are allowed."""
+        """1 or -1 for features that joined a group in this order; needs signs=True."""
         sums = _evidence_of_sums(self.evidence)
         assert sums is not None
         assert self.signs is not None
@@ -242,7 +242,7 @@ class Groupable:
 
 
 def _evidence_of_sums(evidence: Evidence[Any]) -> SumEvidence | None:
-    """The evidence about sums that this is, or that each of its targets has."""
+    """The evidence itself or, for several targets, that of the first, if it is about sums."""
     if isinstance(evidence, ManyTargets):
         evidence = evidence.views[0]
     return evidence if isinstance(evidence, SumEvidence) else None

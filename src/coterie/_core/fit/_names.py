@@ -12,7 +12,7 @@ import numpy as np
 
 from coterie._core.values import IntArray
 
-# Names longer than this are shortened: runs of a series first, then the rest by number.
+# Longer names are shortened: first to 'first to last' for runs, then with '... 7 more'.
 MAX_NAME_LENGTH = 60
 
 
@@ -37,7 +37,7 @@ def aggregate_name(word: str, members: IntArray, names: Sequence[str]) -> str:
 
 
 def _shortened(members: IntArray, names: Sequence[str]) -> list[str]:
-    """Runs of a series as 'first to last', as many as are readable."""
+    """Runs of names as 'first to last', and the number of those that are not shown."""
     runs = list(_runs(members.tolist(), names))
     parts = [_spelled([_abridged(names[member]) for member in run]) for run in runs]
     shown = len(parts)
@@ -58,9 +58,9 @@ def _abridged(name: str) -> str:
 
 
 def _runs(members: Sequence[int], names: Sequence[str]) -> Iterable[list[int]]:
-    """Members that are next to each other and whose names count on evenly, together.
+    """Runs of adjacent members whose names contain a number that grows by a constant step.
 
-    'nm_850 to nm_928' says what is meant; 'age to income' would not, nor 'site_7 to site_3'.
+    'nm_850 to nm_928' is clear; 'age to income' or 'site_7 to site_3' would not be.
     """
     run, pace = [members[0]], None
     for member in members[1:]:
@@ -74,7 +74,10 @@ def _runs(members: Sequence[int], names: Sequence[str]) -> Iterable[list[int]]:
 
 
 def _step(name: str, following: str) -> tuple[int, Decimal] | None:
-    """Which number in a name grows in the following one, and by how much, if nothing else does."""
+    """The position of the number that grows from one name to the next, and the step.
+
+    None if the names differ in any other way.
+    """
     number = r"\d+(?:\.\d+)?"
     if re.sub(number, "#", name) != re.sub(number, "#", following):
         return None
@@ -98,7 +101,7 @@ def checked_names(given: Any, seen: Any, n_features: int) -> list[str]:
 
 
 def made_unique(names: Sequence[str]) -> list[str]:
-    """The names, with a number after each that stands more than once.
+    """The names, with a number added to each that occurs more than once.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The result of a fit: groups, and all that is needed to transform new rows."""
+"""The result of a fit: groups, and what is needed to transform new rows."""
 
 from __future__ import annotations
 
@@ -19,33 +19,34 @@ from coterie._core.values import BoolArray, FloatArray, IntArray, Trace, is_spar
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Groups of features, how they were found, and how columns become aggregates.
+    """The result of a fit: groups, trace, and how inputs become aggregates.
 
     Parameters
     ----------
     labels : ndarray of shape (n_inputs,)
-        The group of each input; groups are numbered in order of their first member.
+        The group number of each input. Groups are numbered in order of their first member.
     groups : list of ndarray
-        The members of each group.
+        The input numbers of the members of each group.
     signs : ndarray of shape (n_inputs,)
-        -1 for an input that joined with a minus, seen from the first of its group; else 1.
+        -1 for an input that joined multiplied by -1, and 1 otherwise. The first member of each
+        group has 1.
     trace : record array
-        Every decision, in order: group, candidate, price, allowance, accepted.
+        All decisions in order, with fields group, candidate, price, allowance and accepted.
     aggregation : Aggregation
     aggregates : Aggregates
-        How inputs become aggregates, with what was learned from the training rows.
+        How inputs become aggregates, with the parameters learned from the training rows.
     features : Features
         How features become inputs.
     classes : ndarray, list of ndarray or None
-        The classes of the target, where it has some.
+        The class labels of the target, if it has classes.
     tolerance, penalty : float or None
-        What was found, where it was asked for.
+        The tolerance or penalty that the fit has chosen, if it was not given as a number.
     n_samples : float or None
-        Number of training rows, as often as each counts; None for a fit from a file.
+        Number of training rows, or the sum of their weights; None for a fit from a file.
     constant : ndarray of shape (n_inputs,) or None
         Which inputs were constant.
     spread : ndarray of shape (n_inputs,) or None
-        Standard deviation of each input, in the units in which it was grouped.
+        Standard deviation of each input, after scaling.
     """
 
     labels: IntArray
@@ -73,7 +74,7 @@ class Fit:
         return len(self.groups)
 
     def without_trace(self) -> Fit:
-        """The same without what only people want to know: traces have millions of lines."""
+        """The same fit without the trace, which can have millions of rows."""
         no_trace: Any = self.trace[:0]
         return replace(self, trace=no_trace, constant=None, spread=None)
 
@@ -100,7 +101,7 @@ class Fit:
         """Names of the aggregates, such as ``mean(a, b, c)``; ``a`` for a group of one."""
         signed = zip(input_names, self.signs, strict=True)
         names = [f"-{name}" if sign < 0 else name for name, sign in signed]
-        # An aggregation of the user's own need not say so.
+        # An aggregation of the user may lack the attribute keeps_single.
         keeps_single = getattr(self.aggregation, "keeps_single", False)
         named = [
             names[members[0]]
@@ -111,7 +112,7 @@ class Fit:
         return np.array(made_unique(named), dtype=object)
 
     def weighted_sum(self) -> tuple[sparse.csr_array, FloatArray]:
-        """Aggregates as weighted sums of features, and what is added to each."""
+        """The aggregates as weighted sums: the weights of the features, and the intercepts."""
         aggregates, scaling = self.aggregates, self.features.scaling
         if self.features.inputs is not None or not isinstance(aggregates, LinearAggregates):
             has_inputs = self.features.inputs is not None

@@ -1,4 +1,4 @@
-"""A partition of a given size: by bisection of the tolerance, then by merging whole groups."""
+"""A partition into a given number of groups: bisects the tolerance, then merges groups."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from coterie._core.must_link import MustLink
 from coterie._core.search import SEARCHES, Limits, Reach
 from coterie._core.values import TRACE_DTYPE, FloatArray, Partition, Trace
 
-# Halvings of the range of tolerances, from LOWEST_TOLERANCE to 1, on a logarithmic scale.
+# Bisection steps in the range from LOWEST_TOLERANCE to 1, on a logarithmic scale.
 N_HALVINGS = 40
 LOWEST_TOLERANCE = 1e-12
 
 
 class Sized(NamedTuple):
-    """A partition, its trace, and the tolerance that gave it."""
+    """A partition, its trace, and the tolerance that led to it."""
 
     partition: Partition
     trace: Trace
@@ -33,19 +33,19 @@ def of_size(
     data: TrainingData,
     criterion_of: Callable[[float], Criterion],
 ) -> Sized:
-    """The partition into so many groups.
+    """The partition into `n_groups` groups.
 
-    A larger tolerance gives fewer groups, but not every number of groups has a tolerance. Where
-    it has none, the next larger number is taken and groups are merged, the cheapest pair first.
+    A larger tolerance gives fewer groups, but not every number of groups has a tolerance. If it
+    has none, the next larger number is taken and groups are merged, the cheapest pair first.
 
     Parameters
     ----------
     n_groups : int
     groupable : Groupable
     data : TrainingData
-        What was made groupable.
+        The data that `groupable` was made from.
     criterion_of : callable
-        Gives the criterion of a tolerance.
+        Returns the criterion at a tolerance.
     """
 
     def with_tolerance(tolerance: float) -> Sized:
@@ -73,7 +73,7 @@ def of_size(
 
 
 def _merged(sized: Sized, n_groups: int, data: TrainingData, criterion: Criterion) -> Sized:
-    """Merge the cheapest pair of groups until so many are left."""
+    """Merge the cheapest pair of groups until `n_groups` are left."""
     if data.unmergeable is not None:
         raise ValueError(
             f"No tolerance gives n_groups={n_groups} with {data.unmergeable}; complete columns "
@@ -100,7 +100,7 @@ def _merged(sized: Sized, n_groups: int, data: TrainingData, criterion: Criterio
 def _signs_of_both(
     before: Partition, pairs: Groupable, opened: int, joined: int
 ) -> FloatArray | None:
-    """The signs once a group has joined another, with a minus where they are opposed."""
+    """The signs after a merge of two groups, -1 if the groups are negatively correlated."""
     if before.signs is None:
         return None
     signs, both = before.signs.copy(), pairs.signs_in_turn(np.array([opened, joined]))
@@ -110,7 +110,7 @@ def _signs_of_both(
 
 
 def _cheapest_pair(pairs: Groupable, n_groups: int, criterion: Criterion) -> tuple[int, int, float]:
-    """Two groups whose merger gives up the least, and what it gives up."""
+    """The two groups whose merge has the lowest price, and the price."""
     everyone = np.arange(pairs.evidence.n_features)
     price = MergeQuestion(pairs.evidence, criterion).judge_singles(everyone, everyone).price
     may_join = _may_join(pairs.limits, len(everyone))
@@ -136,7 +136,7 @@ def _may_join(limits: Limits, n_units: int) -> FloatArray:
 def _traced(
     trace: Trace, before: Partition, after: Partition, candidate: int, opened: int, price: float
 ) -> Trace:
-    """The trace with groups numbered as they are now, and one merger more: it had to be."""
+    """The trace with new group numbers and one more merge, whose allowance is infinite."""
     now = after.labels[[group[0] for group in before.groups]]
     record = np.array([(now[opened], candidate, price, np.inf, True)], dtype=TRACE_DTYPE)
     renumbered = trace.copy()

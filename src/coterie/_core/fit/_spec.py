@@ -1,4 +1,4 @@
-"""What a fit is asked for, and what it asks of its data and its criterion."""
+"""The specification of a fit, and the protocols of its data and its pricing."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ from coterie._core.values import FloatArray, IntArray, Partition
 
 @dataclass(frozen=True)
 class FitSpec:
-    """What the user asks for, whatever the data: parameters that were checked.
+    """The checked parameters of a reducer, independent of the data.
 
-    Constraints stay as they were given, since columns may be called by names that only the data
-    have.
+    Constraints are kept as given, because they may use column names, which only the data know.
     """
 
-    tolerance: str | float | None  # None where the criterion has none
+    tolerance: str | float | None  # None if the criterion has no tolerance
     n_groups: int | None
     aggregation: Aggregation
     search: Search
     inputs: Any
     scale: bool
     signs: bool
-    missing: bool  # whether missing values are left in
+    missing: bool  # whether missing values are allowed
     connectivity: Any
     max_group_size: Any
     initial_groups: Any
@@ -42,7 +41,7 @@ class FitSpec:
 
     @property
     def is_auto(self) -> bool:
-        """Whether the fit finds the allowance itself."""
+        """Whether the fit chooses the penalty itself."""
         return self.tolerance == "auto" and self.n_groups is None
 
 
@@ -54,13 +53,13 @@ class Features:
     ----------
     n_features : int
     names : ndarray of str objects or None
-        Names of the features, where X had some.
+        Names of the features, if X has names.
     inputs : None, callable or fitted transformer
     scaling : Scaling or None
     layout : Layout or None
-        How the cells of a field became columns.
+        How the grid cells of a field became columns.
     missing : bool
-        Whether missing values are left in.
+        Whether missing values are allowed.
     """
 
     n_features: int
@@ -72,7 +71,7 @@ class Features:
 
 
 class TrainingData(Protocol):
-    """Inputs and targets, as far as a fit asks about them."""
+    """What a fit needs to know about the inputs and the targets."""
 
     @property
     def features(self) -> Features:
@@ -80,15 +79,15 @@ class TrainingData(Protocol):
 
     @property
     def classes(self) -> Any:
-        """The classes of the targets; None where these are numbers."""
+        """The class labels of the targets; None for numeric targets."""
 
     @property
     def importance(self) -> FloatArray:
-        """How much each target counts, of shape (n_targets,)."""
+        """Weight of each target, of shape (n_targets,)."""
 
     @property
     def min_rows(self) -> FloatArray | None:
-        """Rows that a question must be asked of at least, where values are missing."""
+        """The smallest number of rows to test a merge on, if values are missing."""
 
     @property
     def must_link(self) -> MustLink | None:
@@ -96,11 +95,11 @@ class TrainingData(Protocol):
 
     @property
     def unmergeable(self) -> str | None:
-        """What stands against merging whole groups, if anything."""
+        """Why whole groups cannot be merged; None if they can."""
 
     @property
     def n(self) -> float:
-        """Number of rows, as often as each counts."""
+        """Number of rows, or the sum of their weights."""
 
     @property
     def n_targets(self) -> int:
@@ -108,77 +107,77 @@ class TrainingData(Protocol):
 
     @property
     def is_weighted(self) -> bool:
-        """Whether some rows count more than others."""
+        """Whether rows have weights."""
 
     @property
     def is_light(self) -> bool:
-        """Whether products of all columns are too small to be worth several threads."""
+        """Whether the data are too small for several threads to be faster."""
 
     def groupable(self, search: Search, must_link: MustLink | None) -> Groupable:
-        """The inputs, made ready to be grouped."""
+        """The inputs, ready to be grouped."""
 
     def effective_number(self, relevance: FloatArray, *, signs: bool) -> float:
-        """How many candidates there are in effect, by the relevance of each input."""
+        """The effective number of candidates, given the relevance of each input."""
 
     def centre_and_spread(self, number: int) -> tuple[float, float]:
-        """Where a target lies."""
+        """Mean and standard deviation of a target."""
 
     def aggregates(self, groups: Sequence[IntArray], signs: FloatArray) -> Aggregates:
         """How inputs become aggregates."""
 
     def residual_ss(self, partition: Partition) -> FloatArray:
-        """Sum of squares that a regression on all aggregates leaves of each target."""
+        """Residual sum of squares of each target in a regression on all aggregates."""
 
 
 class Pricing(Protocol):
-    """How a fit prices merges: which criterion, for which targets.
+    """How a fit prices merges: the criterion and the kind of targets.
 
     Each reducer has one. :class:`coterie.CustomCFA` makes one of the user's criterion.
     """
 
     @property
     def name(self) -> str:
-        """Who prices, in messages."""
+        """Name of the reducer, for error messages."""
 
     @property
     def targets(self) -> Any:
-        """Reads targets from y, or from moments."""
+        """The reader of targets, from y or from moments."""
 
     @property
     def family(self) -> Any:
-        """The family of the targets; None for numbers without a distribution."""
+        """The family of the targets; None if no distribution is assumed."""
 
     @property
     def cv(self) -> Any:
-        """How prices are scored; None: on all rows together."""
+        """The cross-validation that scores prices; None: prices on all rows."""
 
     @property
     def cv_is_default(self) -> bool:
-        """Whether the number of folds was left open."""
+        """Whether `cv` was left at its default."""
 
     @property
     def row_reason(self) -> str | None:
-        """Why rows are needed and moments are not enough; None where these are."""
+        """Why a fit needs rows; None if moments are enough."""
 
     @property
     def checks_all_groups(self) -> bool:
-        """Whether "auto" asks what all groups are worth together."""
+        """Whether "auto" scores a regression on all groups together."""
 
     @property
     def regresses_numbers(self) -> bool:
-        """Whether whole numbers are regressed on, and not taken for classes."""
+        """Whether integer targets are treated as numbers and not as classes."""
 
     @property
     def tolerance_range(self) -> tuple[float, float]:
-        """Where to look for tolerances."""
+        """The range of useful tolerances."""
 
     def criterion(
         self, data: TrainingData, target: int, tolerance: float, *, is_penalty: bool
     ) -> Criterion:
-        """The criterion for one target at a tolerance, or at a penalty.
+        """The criterion for one target, at a tolerance or a penalty.
 
-        A penalty is a multiple of what noise alone would give up.
+        A penalty is the allowance as a multiple of the average loss from noise alone.
         """
 
     def ranking(self, data: TrainingData, target: int, tolerance: float) -> Criterion:
-        """The criterion for one target by which groups of a given number are found."""
+        """The criterion for one target that is used to reach a given number of groups."""

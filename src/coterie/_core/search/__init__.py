@@ -1,4 +1,4 @@
-"""A question goes in, a partition and its trace come out."""
+"""Searches: from a question and limits to a partition and its trace."""
 
 from coterie._core.search._best import SAME_PRICE, best
 from coterie._core.search._in_order import forward, outcome, restart
@@ -26,7 +26,7 @@ __all__ = [
     "restart",
 ]
 
-# In the words of users.
+# By the names that users give.
 SEARCHES = {
     "forward": Search("forward", forward),
     "restart": Search("restart", restart),

@@ -1,4 +1,4 @@
-"""The search that takes the cheapest merge first."""
+"""The search "best", which takes the cheapest merge first."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from coterie._core.values import (
     excess,
 )
 
-# Prices this near each other may differ only in how they were computed.
+# Prices that differ by less than this may differ only by rounding.
 SAME_PRICE = 1e-12
 
 
 def best(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition, Trace]:
-    """The cheapest admissible candidate joins first.
+    """Partition and trace of a search in which the cheapest admissible candidate joins first.
 
-    The cheapest admissible pair of free features opens a group; the cheapest admissible
-    candidate joins it until none is left; then the next cheapest pair. Cheapest is the
-    lowest price less allowance, and equals go to the feature that comes first. But among
-    copies of one feature nobody can say which comes first: they join together, each at its own
-    price, or not at all.
+    The cheapest admissible pair of free features opens a group. The cheapest admissible candidate
+    joins it, until none is left. Then the next cheapest pair opens a group. The cheapest has the
+    lowest price minus allowance; of equals, the first feature is taken. Copies of one feature have
+    no order, so they join together, each at its own price, or not at all.
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ def best(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition
 
 
 class _Free:
-    """The features that are in no group yet, and which of them are copies of each other."""
+    """The features that are in no group yet, and which are copies of each other."""
 
     def __init__(self, copies: IntArray) -> None:
         self._copies = copies
@@ -67,15 +66,16 @@ class _Free:
         self.mask: BoolArray = np.ones(len(copies), dtype=bool)
 
     def copies_of(self, feature: int) -> IntArray:
-        """The free features that are copies of one, itself included if it is free."""
+        """The free features that are copies of a feature, including itself if it is free."""
         return np.flatnonzero(self.mask & (self._copies == self._copies[feature]))
 
     def let_in(
         self, group: Group, decision: Decision, with_copies_of: Sequence[int] = ()
     ) -> list[Decision] | None:
-        """Let the winner of a decision into a group with all copies, or nobody.
+        """Add the winner of a decision and all its copies to a group, or none of them.
 
-        Copies of the winner and of some members ask after it, one by one.
+        Copies of the winner, and of the members in `with_copies_of`, are tested one by one after
+        it. Returns the decisions, or None if one of them is a refusal.
         """
         links = decision.candidates
         same = [f for f in (*links.tolist(), *with_copies_of) if self._has_copies[f]]
@@ -96,7 +96,7 @@ class _Free:
 
 
 def _grown(group: Group, free: _Free) -> list[Decision]:
-    """Let the cheapest into a group until none is admissible."""
+    """Add the cheapest candidates to a group until none is admissible."""
     decisions: list[Decision] = []
     while len(candidates := group.reachable(np.flatnonzero(free.mask))):
         verdict = group.judge(candidates)
@@ -111,8 +111,8 @@ def _grown(group: Group, free: _Free) -> list[Decision]:
 def _first_to_enter(
     group: Group, free: _Free, candidates: IntArray, verdict: Verdict
 ) -> list[Decision] | None:
-    """Let in the cheapest candidate whose copies are welcome too."""
-    # Only where copies are turned away is there a second round.
+    """Add the cheapest candidate whose copies are all accepted too."""
+    # There is a second round only if copies are refused.
     while len(candidates):
         cheapest = _cheapest(group.seed, candidates, verdict)
         if not cheapest.accepted[0]:
@@ -126,20 +126,20 @@ def _first_to_enter(
 
 
 def _cheapest(seed: int, candidates: IntArray, verdict: Verdict) -> Decision:
-    """The decision on the candidate of the lowest price less allowance, and on no other."""
+    """The decision on the one candidate with the lowest price minus allowance."""
     winner = [int(_first_of_lowest(excess(*verdict)))]
     answer = Verdict(verdict.price[winner], verdict.allowance[winner])
     return Decision(seed, candidates[winner], answer, answer.accepts)
 
 
 def _first_of_lowest(net: FloatArray) -> IntArray:
-    """Along the last axis, where the lowest stands; of those equal up to rounding, the first."""
+    """Index of the lowest value along the last axis; the first of those equal up to rounding."""
     lowest = net.min(axis=-1, keepdims=True)
     return np.argmax(net <= lowest + SAME_PRICE * np.maximum(1.0, np.abs(lowest)), axis=-1)
 
 
 class _Openings:
-    """The cheapest partner of each feature, asked again only once that partner is taken."""
+    """The cheapest partner of each feature, searched again only once that partner is taken."""
 
     def __init__(self, question: Question[Any], limits: Limits) -> None:
         self._question, self._limits = question, limits
@@ -158,7 +158,7 @@ class _Openings:
         others = np.flatnonzero(free)
         verdict = self._question.judge_singles(seeds, others)
         may_ask = self._may_ask(seeds, others)
-        # Dearer than any price is only who may not be asked.
+        # Only candidates that are not allowed have an infinite price here.
         net = np.where(may_ask, np.minimum(excess(*verdict), 1e300), np.inf)
         cheapest = _first_of_lowest(net)
         for row, (seed, partner) in enumerate(zip(seeds.tolist(), cheapest, strict=True)):
@@ -180,7 +180,7 @@ class _Openings:
         return may_ask
 
     def bar(self, seed: int, partners: IntArray, free: BoolArray) -> None:
-        """Let a feature never open a group with these partners."""
+        """Forbid a feature to open a group with these partners."""
         self._barred[seed] = np.union1d(self._barred.get(seed, partners), partners)
         self._ask(np.array([seed]), free)
 
@@ -191,11 +191,11 @@ class _Openings:
             opening = self._best[seed]
             if opening is not None and free[opening.candidates[0]]:
                 return opening
-            # Without its partner the feature can only have become dearer.
+            # Without its partner, the price of the feature can only rise.
             self._ask(seed[None], free)
         return None
 
     def last_refusals(self, features: IntArray) -> list[Decision]:
-        """The last refusal that each of these features had, if it could ask at all."""
+        """The last refusal of each of these features, if it had a possible partner."""
         last = (self._best[feature] for feature in features)
         return [decision for decision in last if decision is not None]

@@ -1,9 +1,9 @@
-"""Searches that take the features in the order of the columns.
+"""The searches "forward" and "restart", which take the features in the order of the columns.
 
-Asked one by one, a question costs more to put than to answer. So candidates are judged in
-blocks, against the group as it is; and where several are welcome, the group is foreseen as it
-will be once each of them has joined, and all are judged against all of these. Answers that
-did not come true are thrown away: no decision depends on what was foreseen.
+Testing candidates one by one is slow because of overhead. Candidates are therefore judged in
+blocks, against the group as it is. If several are accepted, they are expected to join in turn,
+and the candidates are also judged against the group after each of these joins. Verdicts for
+joins that do not happen are discarded: no decision depends on these predictions.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ NOBODY: IntArray = np.empty(0, dtype=np.intp)
 
 
 def forward(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition, Trace]:
-    """Algorithm 1: one pass over the later features for each group.
+    """Partition and trace of Algorithm 1: one pass over the later features for each group.
 
-    The first free feature opens a group; whoever is accepted joins at once.
+    The first free feature opens a group. An accepted candidate joins at once.
     """
     return _one_group_at_a_time(question, limits, restart=False)
 
 
 def restart(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition, Trace]:
-    """Like forward, but after each acceptance the pass starts again from its beginning.
+    """Like forward, but the pass starts again from its beginning after each merge.
 
-    The tables of the paper were made with it.
+    The tables of the paper were made with this search.
     """
     return _one_group_at_a_time(question, limits, restart=True)
 
@@ -62,12 +62,12 @@ def _one_group_at_a_time(
 
 
 class Group:
-    """A group while it grows: its members, its state, and whom it may ask."""
+    """A group while it grows: its members, its state and its possible candidates."""
 
     def __init__(self, question: Question[Any], limits: Limits, seed: int) -> None:
         self._question, self._limits, self.breadth = question, limits, question.breadth
         self._reach = Reach(limits, question.n_features, seed) if limits.exist else None
-        # One merge may be foreseen, if each changes who may be asked.
+        # Predict one merge only, if each merge changes the possible candidates.
         foreseen = 1 if limits.change_as_groups_grow else question.foresight
         self._foresight, self._restarts = foreseen, min(foreseen, question.restarts)
         self.seed = seed
@@ -75,7 +75,7 @@ class Group:
         self.state = question.alone(seed)
 
     def join(self, features: IntArray) -> None:
-        """Take in some features."""
+        """Add some features to the group."""
         self.state = self._question.joined(self.state, features)
         self.members += features.tolist()
         if self._reach is not None:
@@ -83,26 +83,26 @@ class Group:
 
     @property
     def room(self) -> int:
-        """How many members more it may have."""
+        """How many more members it may have."""
         return self._question.n_features if self._reach is None else self._reach.room
 
     @property
     def foresight(self) -> int:
-        """How many merges may be foreseen."""
+        """How many merges to predict at most."""
         return min(self.room, self._foresight)
 
     @property
     def restarts(self) -> int:
-        """The same where each merge costs a row of answers."""
+        """The same for restarts, where each predicted merge costs a row of verdicts."""
         return min(self.room, self._restarts)
 
     def alike(self, features: IntArray) -> IntArray:
-        """The features that may ever join, whoever is in."""
+        """The features that may join at all: constants join only constants."""
         is_varied = self._limits.constant is None
         return features if is_varied else self._limits.alike(self.seed, features)
 
     def reachable(self, candidates: IntArray) -> IntArray:
-        """The candidates who may be asked at all."""
+        """The candidates that the limits allow."""
         return candidates if self._reach is None else self._reach.among(candidates)
 
     def judge(self, candidates: IntArray) -> Verdict:
@@ -110,7 +110,7 @@ class Group:
         return self._question.judge(self.state, candidates)
 
     def judge_along(self, links: IntArray, candidates: IntArray) -> Verdict:
-        """The verdicts on each candidate after each link has joined in turn."""
+        """The verdicts on each candidate after each of the links has joined in turn."""
         return self._question.judge_along(self.state, links, candidates)
 
     def judge_in_turn(self, links: IntArray, candidates: IntArray) -> Verdict:
@@ -119,19 +119,19 @@ class Group:
 
 
 class _Growth:
-    """One group takes in candidates, in order, until a pass ends with nobody accepted."""
+    """Adds candidates to one group, in order, until a pass accepts none."""
 
     def __init__(self, group: Group, free: IntArray, *, restart: bool) -> None:
         self.group = group
         self.decisions: list[Decision] = []
-        self._free = free  # whom the pass may still come to, or come to again
+        self._free = free  # features that the pass has yet to test, or to test again
         self._restart = restart
         self._start = 0
         self._block = group.breadth
         self._links = 2
 
     def run(self) -> None:
-        """Grow."""
+        """Grow the group until no candidate is left."""
         while self._start < len(self._free) and self.group.room > 0:
             self._ask_a_block()
 
@@ -153,8 +153,8 @@ class _Growth:
         self._record(candidates[heard], answers, verdict.accepts[heard])
         self._links = min(self._links, self.group.foresight)
         foreseen = candidates[welcome[: self._links]]
-        # Next, so long a block that about as many are welcome as can be foreseen, and in it
-        # those who will be asked again.
+        # The next block is long enough that about as many are accepted as can be predicted, and
+        # contains those that will be tested again.
         again = self._start + int(welcome[0]) if self._restart else 0
         per_welcome = len(asked) / len(welcome)
         self._block = max(self.group.breadth, again + int(1.5 * per_welcome * self._links))
@@ -166,12 +166,12 @@ class _Growth:
             self._let_in_foreseen(foreseen)
 
     def _record(self, candidates: IntArray, verdict: Verdict, accepted: BoolArray) -> None:
-        # Copies, since views would keep alive all that was asked in vain.
+        # Copies: views would keep the discarded verdicts in memory.
         kept = Verdict(verdict.price.copy(), verdict.allowance.copy())
         self.decisions.append(Decision(self.group.seed, candidates.copy(), kept, accepted))
 
     def _go_on(self, joined: IntArray, position: int) -> None:
-        """Strike features off the free ones and go on at a position among these."""
+        """Remove features from the free ones, and continue at a position among these."""
         places = np.searchsorted(self._free, joined)
         if self._restart:
             self._free = np.delete(self._free, places)
@@ -180,16 +180,17 @@ class _Growth:
             self._free = self._free[position:]
 
     def _let_in_foreseen(self, links: IntArray) -> None:
-        """Let in a chain of candidates, as far as the links turn out to be welcome."""
+        """Add a chain of candidates (links), as far as these are accepted."""
         if self._restart:
             self._let_in_with_restarts(links)
         else:
             self._let_in_on_the_way(links)
 
     def _let_in_on_the_way(self, links: IntArray) -> None:
-        """Foresee one pass: each candidate meets the group with the links before it in.
+        """Predict one pass: each candidate is judged after the links before it have joined.
 
-        It comes true as long as just the links are accepted; so does the first surprise.
+        The prediction holds as long as exactly the links are accepted. The first verdict that
+        differs from it is still valid.
         """
         begin, end = np.searchsorted(self._free, links[[0, -1]]) + 1
         queue = self._free[begin:end]
@@ -207,10 +208,10 @@ class _Growth:
         self._go_on(joined, int(begin) + heard.stop)
 
     def _let_in_with_restarts(self, links: IntArray) -> None:
-        """Foresee one pass after each link.
+        """Predict one pass after each link.
 
-        Row r of the answers is the group with r + 1 links in. It comes true if in every row
-        before, the first to be accepted was the next link.
+        Row r of the verdicts is for the group with r + 1 links. It is valid if in every row
+        before it, the first accepted candidate is the next link.
         """
         end = int(np.searchsorted(self._free, links[-1])) + 1
         queue = self._free[:end]
@@ -237,6 +238,6 @@ class _Growth:
 
 
 def outcome(groups: Iterable[ArrayLike], decisions: list[Decision]) -> tuple[Partition, Trace]:
-    """Partition into these groups, and the trace of these decisions."""
+    """The partition into these groups, and the trace of these decisions."""
     partition = Partition.of(groups)
     return partition, trace_of(decisions, partition)

@@ -1,4 +1,4 @@
-"""What a search asks, and whom it may ask."""
+"""What a search works with: the question (verdicts on candidates) and the limits."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ State = TypeVar("State")
 
 
 class Question(Protocol[State]):
-    """May these candidates join this group? The state of a group is the question's own.
+    """Gives verdicts on candidates that might join a group.
 
-    A search may ask about several groups at once, where it can foresee them. It is free not
-    to, and no decision depends on it.
+    The state of a group is private to the question. A search may ask about several groups at
+    once, if it can predict them. This is only faster: no decision depends on it.
     """
 
     @property
@@ -27,54 +27,55 @@ class Question(Protocol[State]):
 
     @property
     def foresight(self) -> int:
-        """How many groups at once are worth asking about."""
+        """How many groups are worth judging at once."""
 
     @property
     def restarts(self) -> int:
-        """The same where each group costs a row of answers."""
+        """The same for restarts, where each group costs a row of verdicts."""
 
     @property
     def breadth(self) -> int:
-        """How many candidates are not worth asking about in parts."""
+        """The smallest number of candidates that is worth judging at once."""
 
     def alone(self, feature: int) -> State:
-        """The group of one feature."""
+        """The state of a group of one feature."""
 
     def joined(self, group: State, features: IntArray) -> State:
-        """The group with some features more."""
+        """The state of the group after some features have joined."""
 
     def judge(self, group: State, candidates: IntArray) -> Verdict:
-        """The verdict on each candidate, as if it were the only one: (m,)."""
+        """The verdict on each candidate on its own: (m,)."""
 
     def judge_along(self, group: State, links: IntArray, candidates: IntArray) -> Verdict:
-        """The verdicts after each of k links has joined in turn: (k, m)."""
+        """The verdicts on each candidate after each of k links has joined in turn: (k, m)."""
 
     def judge_in_turn(self, group: State, links: IntArray, candidates: IntArray) -> Verdict:
         """The verdict on each candidate once the links before it have joined: (m,)."""
 
     def judge_singles(self, features: IntArray, candidates: IntArray) -> Verdict:
-        """The verdicts for joining each of k features alone: (k, m)."""
+        """The verdicts on each candidate for groups of one, one for each of k features: (k, m)."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Who may be asked at all, whatever the price.
+    """Which candidates may join a group at all, whatever the price.
 
     Parameters
     ----------
     neighbours : csr_array of shape (n_features, n_features) or None
-        A candidate must touch a member of the group: an entry that is not zero, either way.
+        A candidate must be a neighbour of a member of the group. Nonzero entries are neighbours,
+        in either direction.
     max_group_size : int or None
     kinds : ndarray of shape (n_features,) or None
-        Features of different kinds never share a group: 1, 2, ...; 0 for those that go with any
-        kind, and ALONE for those that go with nobody.
+        Features of different kinds 1, 2, ... never share a group. Kind 0 may join any kind, and
+        kind ALONE joins none.
     sizes : ndarray of shape (n_features,) or None
         How many members each feature counts for.
     constant : ndarray of shape (n_features,) or None
-        Which features do not vary; they share no group with those that do.
+        Which features are constant. They share no group with features that vary.
     copies : ndarray of shape (n_features,) or None
-        The same number for features that are copies of each other, numbered from 1: a search that
-        must not depend on their order lets all of them into a group, or none.
+        The same number, from 1 on, for features that are copies of each other. A search that must
+        not depend on their order adds all of them to a group, or none.
     """
 
     neighbours: sparse.csr_array | None = None
@@ -106,20 +107,20 @@ class Limits:
         return self.copies is not None and len(np.unique(self.copies)) < len(self.copies)
 
     def alike(self, seed: int, features: IntArray) -> IntArray:
-        """The features that vary, if the seed does; else those that do not either."""
+        """The features that are constant if the seed is constant, else those that vary."""
         if self.constant is None:
             return features
         return features[self.constant[features] == self.constant[seed]]
 
     @property
     def exist(self) -> bool:
-        """Whether there are any."""
+        """Whether there are any limits."""
         is_limited = self.max_group_size is not None or self.constant is not None
         return is_limited or self.change_as_groups_grow
 
     @property
     def change_as_groups_grow(self) -> bool:
-        """Whether who may be asked depends on who is in already."""
+        """Whether the allowed candidates depend on the present members."""
         return any(limit is not None for limit in (self.neighbours, self.kinds, self.sizes))
 
     def size(self, features: IntArray) -> int:
@@ -127,13 +128,13 @@ class Limits:
         return len(features) if self.sizes is None else int(self.sizes[features].sum())
 
     def get_along(self, kind: int, features: IntArray) -> BoolArray:
-        """Which features may be with those of a kind."""
+        """Which features may share a group with features of a kind."""
         assert self.kinds is not None
         kinds = self.kinds[features]
         return (kinds >= 0) & (kind >= 0) & ((kinds == 0) | (kind == 0) | (kinds == kind))
 
     def neighbours_of(self, feature: int) -> IntArray:
-        """The features that touch one feature, where there are neighbours at all."""
+        """The neighbours of one feature; needs `neighbours`."""
         graph = self.neighbours
         assert graph is not None
         touching = slice(graph.indptr[feature], graph.indptr[feature + 1])
@@ -145,16 +146,16 @@ NO_LIMITS = Limits()
 
 @dataclass(frozen=True)
 class Search:
-    """An order in which questions are asked.
+    """A named search: the order in which candidates are tested.
 
     Parameters
     ----------
     name : str
     run : callable
-        Takes a :class:`Question` and :class:`Limits`, and gives a partition and its trace.
+        Takes a :class:`Question` and :class:`Limits`, and returns a partition and its trace.
     ignores_order : bool, default=False
-        Whether the outcome must not depend on the order of the columns. They are then put into an
-        order of their own, and copies among them are known to the limits.
+        Whether the result must not depend on the order of the columns. The columns are then sorted
+        by their content, and the limits know which are copies.
     """
 
     name: str
@@ -162,12 +163,12 @@ class Search:
     ignores_order: bool = False
 
 
-# The kind of those that go with nobody.
+# The kind of features that stay alone.
 ALONE = -1
 
 
 class Reach:
-    """Whom a group may ask, given who is in."""
+    """The candidates that a group may test, given its members."""
 
     def __init__(self, limits: Limits, n_features: int, seed: int) -> None:
         self._limits = limits
@@ -178,7 +179,7 @@ class Reach:
         self.count_in(np.array([seed]))
 
     def count_in(self, features: IntArray) -> None:
-        """Let some features be in."""
+        """Count some features as members."""
         self._size += self._limits.size(features)
         if self._limits.kinds is not None:
             kinds = self._limits.kinds[features]
@@ -189,12 +190,12 @@ class Reach:
 
     @property
     def room(self) -> int:
-        """How many members more there may be."""
+        """How many more members there may be."""
         most = self._limits.max_group_size
         return self._n_features if most is None else most - self._size
 
     def among(self, candidates: IntArray) -> IntArray:
-        """The candidates who may be asked at all."""
+        """The candidates that the limits allow."""
         limits = self._limits
         if self.room <= 0:
             return candidates[:0]
