@@ -1,4 +1,4 @@
-"""Parameters, checked: what was expected, what came, what to do."""
+"""Checks of parameters. Errors say what was expected, what was given and what to do."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from coterie.families import FAMILIES, NUMBERED_FAMILIES, Family
 
 
 def fit_spec(parameters: Mapping[str, Any], pricing: Pricing) -> FitSpec:
-    """What the parameters of a reducer ask for; those that it lacks are at their default."""
+    """The checked parameters of a reducer; parameters that it lacks have their default."""
     aggregation = checked_aggregation(parameters["aggregation"])
     _check_inputs(parameters["inputs"])
     scale = checked_flag("scale", parameters["scale"])
@@ -64,7 +64,7 @@ def fit_spec(parameters: Mapping[str, Any], pricing: Pricing) -> FitSpec:
 
 
 def checked_flag(parameter: str, flag: object) -> bool:
-    """True or False."""
+    """The flag, if it is True or False."""
     if not isinstance(flag, bool | np.bool_):
         raise TypeError(f"{parameter} must be True or False, got {flag!r}.")
     return bool(flag)
@@ -77,7 +77,7 @@ def _checked_tolerance(tolerance: object) -> str | float:
 
 
 def checked_search(search: object) -> Search:
-    """The search that a word names, or that a function is."""
+    """The search, from its name, a function or a Search."""
     if isinstance(search, Search):
         return search
     if callable(search) and not isinstance(search, type):
@@ -86,7 +86,7 @@ def checked_search(search: object) -> Search:
 
 
 def _check_inputs(inputs: object) -> None:
-    """Raise where inputs are neither None, a function nor a transformer."""
+    """Raise if inputs is neither None, a function nor a transformer."""
     if isinstance(inputs, type):
         name = inputs.__name__
         raise TypeError(f"inputs must be an instance, got the class {name}: write {name}().")
@@ -101,7 +101,7 @@ def _check_inputs(inputs: object) -> None:
 def _checked_missing(
     missing: object, aggregation: Aggregation, signs: bool, initial_groups: object
 ) -> bool:
-    """Whether missing values are left in, and nothing else stands against it."""
+    """Whether missing values are allowed; raises if other parameters do not support them."""
     if checked_word("missing", missing, ["error", "pairwise"]) == "error":
         return False
     if over_available(aggregation) is None:
@@ -118,7 +118,7 @@ def _checked_missing(
 def checked_constraints(
     spec: FitSpec, n_inputs: int, names: Callable[[], Sequence[str]]
 ) -> tuple[Limits, MustLink | None]:
-    """What the user knows beforehand: groups to begin with, and who goes with whom."""
+    """The constraints: limits on groups, and the initial groups."""
     size = None
     if spec.max_group_size is not None:
         size = checked_count("max_group_size", spec.max_group_size, least=1)
@@ -132,7 +132,7 @@ def checked_constraints(
 
 
 def checked_word(parameter: str, word: object, words: Iterable[str], also: str = "") -> str:
-    """A word that is one of some words, else an error that names the nearest."""
+    """The word, if it is one of `words`; the error suggests the nearest one."""
     words = list(words)
     if isinstance(word, str) and word in words:
         return word
@@ -142,13 +142,13 @@ def checked_word(parameter: str, word: object, words: Iterable[str], also: str =
 
 
 def _hint(word: str, words: Sequence[str]) -> str:
-    """The nearest of some words, as a question, if one is near."""
+    """A question with the nearest of some words, or an empty string."""
     near = get_close_matches(word, words, n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def checked_number(parameter: str, number: object, *, positive: bool = False) -> float:
-    """A number of 0 or more (or more than 0); infinity is one."""
+    """The number, if it is 0 or more (or more than 0); infinity is allowed."""
     if not isinstance(number, Real) or isinstance(number, bool | np.bool_):
         raise TypeError(f"{parameter} must be a number, got {number!r}.")
     number = float(number)
@@ -159,7 +159,7 @@ def checked_number(parameter: str, number: object, *, positive: bool = False) ->
 
 
 def check_weights_count(data: TrainingData) -> None:
-    """Raise where weights sum to next to nothing: they count rows."""
+    """Raise if the sum of the weights is too small: weights count rows."""
     if data.is_weighted and data.n < 4:
         raise ValueError(
             f"sample_weight sums to {data.n:g}. Weights count rows: scale them accordingly."
@@ -167,7 +167,7 @@ def check_weights_count(data: TrainingData) -> None:
 
 
 def checked_importance(target_weights: object, n_targets: int) -> FloatArray:
-    """How much each target counts, 1 for those that count most."""
+    """The weight of each target, divided by the largest."""
     if target_weights is None:
         return np.ones(n_targets)
     try:
@@ -184,7 +184,7 @@ def checked_importance(target_weights: object, n_targets: int) -> FloatArray:
 
 
 def checked_family(family: object) -> Family:
-    """The family that a word names, or that was given."""
+    """The family, from its name or a Family."""
     if isinstance(family, Family):
         return family
     if isinstance(family, str) and family in NUMBERED_FAMILIES:
@@ -195,14 +195,14 @@ def checked_family(family: object) -> Family:
 
 
 def checked_curvature(at: object) -> str | float:
-    """Where the curvature of a family is taken, or the curvature."""
+    """Where the curvature of a family is taken, or the curvature as a number."""
     if isinstance(at, str):
         return checked_word("curvature", at, ["zero", "null"], also=" or a number")
     return checked_number("curvature", at, positive=True)
 
 
 def check_bound(bound: object, curvature: object, tolerance: object) -> None:
-    """Raise where bound or curvature is unknown, or has no effect."""
+    """Raise if bound or curvature is unknown or has no effect."""
     checked_word("bound", bound, ["general", "bivariate", "fitted"])
     at = checked_curvature(curvature)
     if isinstance(tolerance, str) and bound == "bivariate":
@@ -219,7 +219,7 @@ def check_bound(bound: object, curvature: object, tolerance: object) -> None:
 
 
 def checked_aggregation(aggregation: object) -> Aggregation:
-    """The aggregation that a word names, that a function is, or an object of one's own."""
+    """The aggregation, from its name, a function or an object of the user."""
     if isinstance(aggregation, type):
         name = aggregation.__name__
         raise TypeError(f"aggregation must be an instance, got the class {name}: write {name}().")
@@ -232,20 +232,20 @@ def checked_aggregation(aggregation: object) -> Aggregation:
 
 
 def is_aggregation(value: Any) -> bool:
-    """Whether an object has what an aggregation needs at least: a name and values."""
+    """Whether an object is an aggregation: it has at least a name and a method values."""
     return isinstance(getattr(value, "name", None), str) and callable(
         getattr(value, "values", None)
     )
 
 
 def is_extension(value: Any) -> bool:
-    """Whether a value is an aggregation, a criterion or a search of one's own."""
+    """Whether a value is an aggregation, a criterion or a search of the user."""
     is_criterion = callable(getattr(value, "verdict", None))
     return is_criterion or is_aggregation(value) or isinstance(value, Search)
 
 
 def _own_aggregation(aggregation: Any) -> Aggregation:
-    """An aggregation as it is, if a search can ask it about candidates; else by its values."""
+    """The aggregation itself, if a search can use it; else a Custom one with its values."""
     if isinstance(aggregation, Additive | RunningAggregate):
         return aggregation  # type: ignore[return-value]
     keeps_single = bool(getattr(aggregation, "keeps_single", False))
@@ -253,7 +253,7 @@ def _own_aggregation(aggregation: Any) -> Aggregation:
 
 
 def _checked_size(n_groups: object, tolerance: object) -> int:
-    """A number of groups, asked for without a tolerance."""
+    """The number of groups; raises if a tolerance is given too."""
     size = checked_count("n_groups", n_groups, least=1)
     if not isinstance(tolerance, str) or tolerance != "auto":
         raise ValueError(
@@ -264,7 +264,7 @@ def _checked_size(n_groups: object, tolerance: object) -> int:
 
 
 def checked_count(parameter: str, number: object, *, least: int, most: int | None = None) -> int:
-    """A whole number that is large enough, and small enough."""
+    """The number, if it is an int from `least` to `most`."""
     if not isinstance(number, Integral) or isinstance(number, bool):
         raise TypeError(f"{parameter} must be None or an int, got {number!r}.")
     if int(number) < least:
@@ -275,7 +275,7 @@ def checked_count(parameter: str, number: object, *, least: int, most: int | Non
 
 
 def _checked_signs(signs: object, aggregation: Aggregation, pricing: Pricing) -> bool:
-    """Whether features may join with a minus, which only sums can tell from a plus."""
+    """Whether features may join multiplied by -1, which only "mean" and "sum" support."""
     signs = checked_flag("signs", signs)
     if signs and not isinstance(aggregation, LinearSum):
         raise ValueError(f"signs=True needs aggregation='mean' or 'sum', got '{aggregation.name}'.")
@@ -285,7 +285,7 @@ def _checked_signs(signs: object, aggregation: Aggregation, pricing: Pricing) ->
 
 
 def _checked_columns(parameter: str, given: object, place_of: dict[str, int]) -> IntArray:
-    """The places of columns that are given by name or by place."""
+    """The indices of columns that are given by name or index."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise TypeError(f"{parameter} must list columns, got {given!r}.")
     places = [_checked_place(parameter, column, place_of) for column in given]
@@ -311,7 +311,7 @@ def _places(names: Sequence[str]) -> dict[str, int]:
 
 
 def _checked_sets(parameter: str, given: object, names: Sequence[str]) -> list[IntArray]:
-    """Lists of columns of which each stands in one list only."""
+    """The indices of columns in each list; raises if a column is in more than one list."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise TypeError(f"{parameter} must be a list of lists of columns, got {given!r}.")
     place_of = _places(names)
@@ -326,7 +326,7 @@ def _checked_sets(parameter: str, given: object, names: Sequence[str]) -> list[I
 def checked_must_link(
     groups: object, names: Sequence[str], aggregation: Aggregation
 ) -> MustLink | None:
-    """The groups to begin with."""
+    """The initial groups; None if there are none."""
     if groups is None:
         return None
     if not isinstance(aggregation, LinearSum):
@@ -340,7 +340,7 @@ def checked_must_link(
 def _checked_kinds(
     keep: object, separate: object, names: Sequence[str], must_link: MustLink | None
 ) -> IntArray | None:
-    """Who goes with whom: the kind of each column, as limits have it."""
+    """The kind of each column, from keep and separate; see :class:`Limits`."""
     if keep is None and separate is None:
         return None
     kinds = np.zeros(len(names), dtype=np.intp)
@@ -368,7 +368,7 @@ def _named(places: IntArray, names: Sequence[str]) -> list[str]:
 
 
 def _checked_compute(covariance: object, max_bytes: object) -> ComputeOptions:
-    """How evidence may be computed."""
+    """The options for computing covariances."""
     word = checked_word("covariance", covariance, ["auto", "gram", "columns"])
     return ComputeOptions(
         word, None if max_bytes is None else checked_number("max_bytes", max_bytes)
@@ -376,7 +376,7 @@ def _checked_compute(covariance: object, max_bytes: object) -> ComputeOptions:
 
 
 def _check_covariance_counts(spec: FitSpec, pricing: Pricing) -> None:
-    """Raise where no covariances are computed, and the user says how."""
+    """Raise if `covariance` is set and has no effect."""
     if spec.compute.covariance == "auto":
         return
     reason = pricing.row_reason
@@ -406,7 +406,7 @@ def _checked_graph(connectivity: Any, n_features: int) -> sparse.csr_array | Non
 
 
 def check_shape(X: Any) -> None:
-    """Raise where an array on a device is no table of two rows and two columns at least."""
+    """Raise if an array on a device is not a table of at least two rows and two columns."""
     if X.ndim != 2:
         raise ValueError(f"X must have 2 dimensions, got shape {X.shape}.")
     for what, found in zip(("sample", "feature"), X.shape, strict=True):
@@ -418,7 +418,7 @@ def check_shape(X: Any) -> None:
 
 
 def check_on_device(reason: str | None, covariance: str | None) -> None:
-    """Raise where columns on a device would have to come to the host, with the reason."""
+    """Raise if columns on a device would have to be copied to the host."""
     if reason is not None:
         raise ValueError(f"{reason}, and X lies on a device: pass X as a NumPy array.")
     if covariance == "columns":

@@ -1,4 +1,4 @@
-"""What a table may hold, wherever one comes in: what is wrong is one sentence."""
+"""Checks of tables: numbers only, unique names, finite values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def counted(noun: str, items: Iterable[object], most: int = 5) -> str:
     return f"{noun}{'s' * (len(items) > 1)} {shown}{more}"
 
 
-# Libraries whose tables are not in memory, and how their rows come there.
+# Libraries whose tables are not in memory, and the method that loads them.
 ELSEWHERE = {
     "dask": ("Dask", "compute()"),
     "dask_expr": ("Dask", "compute()"),
@@ -29,13 +29,13 @@ ELSEWHERE = {
 
 
 def library_of(X: Any) -> str | None:
-    """The library that has the rows of a table, where they are not in memory."""
+    """The library of a table that is not in memory, such as "dask"; None if it is in memory."""
     name = type(X).__module__.partition(".")[0]
     return name if name in ELSEWHERE else None
 
 
 def check_table(X: Any) -> None:
-    """Raise where a table holds what is not a number, naming the columns."""
+    """Raise if a table has values that are not numbers, with the names of the columns."""
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame: collect() it first.")
     if (name := library_of(X)) is not None:
@@ -66,7 +66,7 @@ ADVICE = {
 
 
 def _odd_columns(X: Any) -> dict[str, list[object]]:
-    """Columns of a data frame or of an array that are no numbers, by what they hold."""
+    """Columns of a data frame or an array that are not numeric, by kind of content."""
     if not hasattr(X, "columns"):
         return _odd_columns_of_array(X)
     odd: dict[str, list[object]] = {}
@@ -98,7 +98,10 @@ def _holds_text(column: Any) -> bool:
 def check_finite(
     columns: Any, names: Callable[[], Any], owner: str, *, missing: bool = False
 ) -> None:
-    """Raise where columns have what they may not, naming or numbering them."""
+    """Raise if columns have infinite or missing values, with their names or numbers.
+
+    With `missing`, missing values are allowed.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(columns.sum()):
             return
@@ -121,7 +124,7 @@ def check_finite(
 
 
 def by_column(columns: Any, is_bad: Any) -> BoolArray:
-    """Which columns hold something bad."""
+    """Which columns have any value for which `is_bad` is true."""
     if not is_sparse(columns):
         return np.asarray(is_bad(columns).any(axis=0))
     entries = columns.tocoo()

@@ -1,4 +1,4 @@
-"""What a fit learns from: columns, moments, arrays on a device, rows that an engine keeps."""
+"""Training data of a fit: tables, arrays on a device, moments, or rows counted by an engine."""
 
 from coterie._data.training._columns import (
     ColumnData,

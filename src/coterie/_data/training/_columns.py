@@ -1,4 +1,4 @@
-"""Training data whose rows are at hand: in memory, or on a device."""
+"""Training data with rows in memory or on a device."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ from coterie._data.training._rows import Rows, enough_rows
 from coterie._data.training._table import Table, feature_names, fitted_inputs, input_columns
 from coterie._data.validation import by_column, counted
 
-# Multiplications in a matrix of all pairs that is too small to be worth several threads.
+# With fewer multiplications for all pairs of columns, several threads are not faster.
 MAX_LIGHT_PRODUCTS = 2**28
-# Some targets, of shape (n_samples, n), and how often each row counts for them.
+# Some targets, of shape (n_samples, n), and the weights of the rows for them.
 WeightedTargets = tuple[FloatArray, FloatArray | None]
 
 
 @dataclass(frozen=True)
 class SearchableColumns:
-    """Columns in the form that a search wants; see :class:`coterie._core.fit.Searchable`."""
+    """Columns prepared for a search; see :class:`coterie._core.fit.Searchable`."""
 
     columns: Any
     targets: FloatArray
@@ -71,15 +71,15 @@ class SearchableColumns:
         return self if must_link is None else self._with(must_link.sums(self.columns))
 
     def canonical_signs(self) -> FloatArray:
-        """1 or -1 for each column, whatever sign it came with."""
+        """1 or -1 for each column, such that multiplying the column by -1 has no effect."""
         return canonical_signs(self.columns)
 
     def signed(self, signs: FloatArray) -> SearchableColumns:
-        """The columns times 1 or -1 each."""
+        """The columns multiplied by 1 or -1 each."""
         return self._with(signed(self.columns, signs))
 
     def order_by_content(self) -> tuple[IntArray, IntArray]:
-        """An order that does not depend on where columns stand, and which are copies."""
+        """An order of the columns that depends only on their values, and which are copies."""
         return order_by_content(self.columns)
 
     def in_order(self, order: IntArray) -> SearchableColumns:
@@ -90,7 +90,7 @@ class SearchableColumns:
         return replace(self, columns=columns)
 
     def evidence(self, *, all_pairs: bool) -> Evidence[Any]:
-        """What is known of groups of these columns."""
+        """The evidence about groups of these columns."""
         compute = self.compute.for_all_pairs() if all_pairs else self.compute
         return build_evidence(
             self.columns, self.targets, self.aggregation, self.rows, compute, self.spec
@@ -99,12 +99,12 @@ class SearchableColumns:
 
 @dataclass(frozen=True)
 class ColumnData:
-    """Inputs and targets whose rows are at hand; see :class:`coterie._core.fit.TrainingData`.
+    """Inputs and targets with their rows; see :class:`coterie._core.fit.TrainingData`.
 
     Parameters
     ----------
     searchable : SearchableColumns
-        The inputs, of shape (n_samples, n_inputs), NaN where a value is missing; or sparse.
+        The inputs, of shape (n_samples, n_inputs), with NaN for missing values; or sparse.
     all_together : list of WeightedTargets
         The targets, for a regression on all aggregates.
     features : Features
@@ -114,11 +114,11 @@ class ColumnData:
     min_rows : ndarray or None
     classes : ndarray, list of ndarray or None
     signs : bool
-        Whether features may join with a minus.
+        Whether features may join multiplied by -1.
     n : float
-        Number of rows, as often as each counts.
+        Number of rows, or the sum of their weights.
     is_light : bool
-        Whether products of all columns are too small to be worth several threads.
+        Whether the data are too small for several threads to be faster.
     """
 
     searchable: SearchableColumns
@@ -137,24 +137,24 @@ class ColumnData:
 
     @property
     def unmergeable(self) -> str | None:
-        """What stands against merging whole groups, if anything."""
+        """Why whole groups cannot be merged; None if they can."""
         if self.searchable.spec.missing:
             return "missing values"
         aggregation = self.searchable.aggregation
         return None if isinstance(aggregation, LinearSum) else f"aggregation='{aggregation.name}'"
 
     def groupable(self, search: Search, must_link: MustLink | None) -> Groupable:
-        """The inputs, made ready to be grouped."""
+        """The inputs, ready to be grouped."""
         return Groupable.of(self.searchable, search, self.limits, must_link, signs=self.signs)
 
     def effective_number(self, relevance: FloatArray, *, signs: bool) -> float:
-        """How many candidates there are in effect, by the relevance of each input."""
+        """The effective number of candidates, given the relevance of each input."""
         chosen, n_columns = looked_at(relevance), int(np.count_nonzero(~np.isnan(relevance)))
         some, weights = self.searchable.columns[:, chosen], self.searchable.rows.weights
         return effective_number(some, n_columns, weights, signs=signs)
 
     def centre_and_spread(self, number: int) -> tuple[float, float]:
-        """Where a target lies."""
+        """Mean and standard deviation of a target."""
         target = self.searchable.targets[:, [number]]
         _, centre, spread = standardised(target, weights=self.searchable.rows.weights)
         return float(centre[0]), float(spread[0])
@@ -171,7 +171,7 @@ class ColumnData:
         return aggregates_of(self.searchable.aggregation, groups, columns, signs, means)
 
     def residual_ss(self, partition: Partition) -> FloatArray:
-        """Sum of squares that a regression on all aggregates leaves of each target."""
+        """Residual sum of squares of each target in a regression on all aggregates."""
         missing = self.searchable.spec.missing
         made = self._aggregates(partition.groups, partition.sign_of_each, missing=missing)
         values = made.values(self.searchable.columns)
@@ -179,7 +179,7 @@ class ColumnData:
 
 
 def column_data(table: Table, spec: FitSpec, pricing: Pricing) -> ColumnData:
-    """Training data of a table: inputs and scaling applied, targets read, constraints checked."""
+    """The training data of a table: applies inputs and scaling, and checks constraints."""
     rows = table.rows
     targets = pricing.targets.from_y(table.y)
     splits = inputs = None
@@ -234,9 +234,9 @@ def column_data(table: Table, spec: FitSpec, pricing: Pricing) -> ColumnData:
 
 
 def _scaled(columns: Any, spec: FitSpec, rows: Rows) -> tuple[Any, Scaling | None]:
-    """The columns, standardised if the user wants that."""
+    """The columns, standardised if scale=True, and their scaling."""
     if spec.search.ignores_order and isinstance(columns, np.ndarray):
-        # Sums along a column must not depend on how the table lies in memory.
+        # Sums along a column must not depend on the memory layout of the table.
         columns = np.ascontiguousarray(columns)
     if not spec.scale:
         return columns, None
@@ -247,7 +247,7 @@ def _scaled(columns: Any, spec: FitSpec, rows: Rows) -> tuple[Any, Scaling | Non
 def _working_targets(
     targets: FloatArray, rows: Rows, spec: FitSpec, pricing: Pricing
 ) -> WeightedTargets:
-    """Targets and weights as the questions see them: an offset makes others of them."""
+    """Targets and weights for the prices: with an offset, working targets and weights."""
     if rows.offset is None or pricing.row_reason:
         return targets, rows.weights
     if not isinstance(spec.tolerance, str) or targets.shape[1] > 1:
@@ -259,7 +259,7 @@ def _working_targets(
 def _all_together(
     targets: FloatArray, rows: Rows, weights: FloatArray | None, pricing: Pricing
 ) -> list[WeightedTargets]:
-    """Targets, and how often rows count, for a regression on all aggregates."""
+    """Targets and weights for a regression on all aggregates."""
     if rows.offset is None or not pricing.row_reason:
         return [(targets, weights)]
     offset = rows.offset[:, None]
@@ -269,14 +269,14 @@ def _all_together(
 
 
 def _has_missing(columns: Any) -> bool:
-    """Whether there is a NaN somewhere."""
-    # A sum is finite only if all terms are, short of overflow: one pass in the good case.
+    """Whether there is any NaN."""
+    # A finite sum means that there is none. Columns are searched only if the sum is not finite.
     with np.errstate(over="ignore", invalid="ignore"):
         return not np.isfinite(columns.sum()) and bool(by_column(columns, np.isnan).any())
 
 
 def _check_values(columns: FloatArray, names: Any) -> None:
-    """Raise where a column has no value at all, naming it."""
+    """Raise if a column has only missing values."""
     empty = np.flatnonzero(np.isnan(columns).all(axis=0))
     if len(empty):
         raise ValueError(

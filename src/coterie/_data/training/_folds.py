@@ -1,4 +1,4 @@
-"""How prices are scored: training and held-out rows, from whatever scikit-learn takes for a cv."""
+"""Cross-validation of prices: training and held-out rows, from a scikit-learn `cv`."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def _is_count(cv: Any) -> bool:
 
 
 def folds_in_moments(cv: Any, moments: Moments, *, is_default: bool) -> int | None:
-    """How many folds of the moments prices are scored on; None for all rows together.
+    """Number of folds of the moments to score prices on; None: score on all rows.
 
-    Where the user left the number of folds open (`is_default`), any will do.
+    If `cv` was left at its default (`is_default`), any number of folds is accepted.
     """
     n_folds = moments.n_folds
     if cv is None:
@@ -56,7 +56,7 @@ def folds_in_moments(cv: Any, moments: Moments, *, is_default: bool) -> int | No
 
 
 def check_scorable(parts: Sequence[Any]) -> None:
-    """Raise where a target is constant within each fold of moments."""
+    """Raise if a target is constant within each fold of the moments."""
     d = parts[0].n_features
     if not np.any([part.own[d:] > 0 for part in parts], axis=0).all():
         raise ValueError(
@@ -66,7 +66,7 @@ def check_scorable(parts: Sequence[Any]) -> None:
 
 
 def n_contiguous_folds(cv: Any) -> int | None:
-    """On how many contiguous folds prices are scored, where rows are not in memory."""
+    """Number of contiguous folds to score prices on, if rows are not in memory."""
     if cv is None:
         return None
     if not _is_count(cv) or int(cv) < 2:
@@ -78,7 +78,7 @@ def n_contiguous_folds(cv: Any) -> int | None:
 
 
 def fold_of_each(cv: Any, n_rows: int) -> IntArray | None:
-    """The fold of each row of a batch that partial_fit counts, where there are folds."""
+    """The fold of each row of a batch in partial_fit; None without folds."""
     if cv is None:
         return None
     if not _is_count(cv) or not 2 <= int(cv) <= n_rows:
@@ -86,27 +86,27 @@ def fold_of_each(cv: Any, n_rows: int) -> IntArray | None:
             f"partial_fit cuts each batch into folds: cv must be None or a number from 2 to "
             f"that of rows, {n_rows}, got {cv!r}."
         )
-    # Contiguous, the first ones with a row more, as those of KFold.
+    # Contiguous folds; the first ones may have one more row, as in KFold.
     cut = np.array_split(np.arange(n_rows), int(cv))
     return np.repeat(np.arange(int(cv)), [len(fold) for fold in cut])
 
 
 def checked_cv(cv: Any, labels: Any = None) -> Any:
-    """A splitter, from whatever scikit-learn takes for one; for labels, a number means strata."""
+    """A splitter, from any `cv` that scikit-learn accepts; stratified for an int with labels."""
     if isinstance(cv, type):
         raise TypeError(f"cv must be an instance, got a class: write {cv.__name__}().")
     if isinstance(cv, list | tuple):
         for split in cv:
             if not isinstance(split, tuple | list) or len(split) != 2:
                 raise ValueError(f"cv must give pairs of (train, test) rows, got {split!r}.")
-    # Imported late: it brings in a good part of scikit-learn.
+    # Imported late: this imports much of scikit-learn.
     from sklearn.model_selection import check_cv
 
     return check_cv(cv, labels, classifier=labels is not None)
 
 
 def refers_to_rows(cv: Any) -> bool:
-    """Whether a cv names rows by their numbers, and not by a rule."""
+    """Whether a cv consists of fixed row numbers, and not of a rule."""
     if isinstance(cv, Integral):
         return False
     holds_rows = hasattr(cv, "test_fold") or isinstance(getattr(cv, "cv", None), list)
@@ -116,7 +116,7 @@ def refers_to_rows(cv: Any) -> bool:
 def renumbered(
     splits: Iterable[tuple[Any, Any]], kept: IntArray, n_given: int
 ) -> Iterable[tuple[IntArray, IntArray]]:
-    """Splits of all rows given as splits of those that are kept."""
+    """Splits of all rows, renumbered as splits of the rows that are kept."""
     number = np.full(n_given, -1)
     number[kept] = np.arange(len(kept))
     for split in splits:
@@ -127,7 +127,7 @@ def renumbered(
 def checked_splits(
     splits: Iterable[tuple[Any, Any]], targets: FloatArray
 ) -> list[tuple[IntArray, IntArray]]:
-    """Pairs of training and held-out rows on which R2 can be scored."""
+    """The splits as (train, test) row numbers, checked so that R2 can be scored."""
     n = len(targets)
     checked = [(_checked_rows(train, n), _checked_rows(test, n)) for train, test in splits]
     if not checked:

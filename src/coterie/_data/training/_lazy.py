@@ -1,4 +1,4 @@
-"""Rows that are not in memory."""
+"""Checks for rows that are not in memory."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def engine_for(table: Any) -> Engine:
 
 
 def check_in_memory(X: Any, why: str) -> None:
-    """Raise where rows are needed here and lie elsewhere."""
+    """Raise if rows are needed in memory and are not there."""
     if is_out_of_memory(X):
         raise ValueError(f"{why}, and those of X are not in memory: load X first.")
 
 
 def check_rows_at_hand(X: Any, why: str) -> None:
-    """Raise where rows are needed one by one, and lie elsewhere or on a device."""
+    """Raise if rows are needed one by one and are not in memory, or are on a device."""
     check_on_host(X)
     check_in_memory(X, why)

@@ -1,4 +1,4 @@
-"""Training data of which only moments are known, counted here or by an engine."""
+"""Training data that consist of moments, computed by update or by an engine."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from coterie._data.training._table import feature_names, reason_for_rows
 
 @dataclass(frozen=True)
 class SearchableSums:
-    """Columns of which only sums are known; see :class:`coterie._core.fit.Searchable`."""
+    """Columns known only by their moments; see :class:`coterie._core.fit.Searchable`."""
 
     columns: SummedColumns
     rows: RowSets
@@ -65,7 +65,7 @@ class SearchableSums:
         return self.columns.scatter_among(columns)
 
     def merged(self, must_link: MustLink | None) -> SearchableGram:
-        """The scatters of one column for each set of features that stay together."""
+        """The scatter matrix with one column for each set of features that stay together."""
         columns = self.columns
         if must_link is not None and len(must_link.members) < columns.n_columns:
             columns = columns.summed(must_link.weights(columns.n_columns))
@@ -75,7 +75,7 @@ class SearchableSums:
 
 @dataclass(frozen=True)
 class SearchableGram:
-    """The scatters of all columns, in the form that a search wants."""
+    """The scatter matrix of all columns, prepared for a search."""
 
     source: GramSource
     location: Location
@@ -83,15 +83,15 @@ class SearchableGram:
     signs: bool
 
     def canonical_signs(self) -> FloatArray:
-        """1 or -1 for each column, whatever sign it came with."""
+        """1 or -1 for each column, such that multiplying the column by -1 has no effect."""
         return canonical_signs_from_sums(self.source, self.first)
 
     def signed(self, signs: FloatArray) -> SearchableGram:
-        """The columns times 1 or -1 each."""
+        """The columns multiplied by 1 or -1 each."""
         return replace(self, source=gram_signed(self.source, signs), first=self.first * signs)
 
     def order_by_content(self) -> tuple[IntArray, IntArray]:
-        """An order that does not depend on where columns stand, and which are copies."""
+        """An order of the columns that depends only on their values, and which are copies."""
         return order_by_sums(self.source, self.location, self.first)
 
     def in_order(self, order: IntArray) -> SearchableGram:
@@ -103,14 +103,14 @@ class SearchableGram:
         return replace(self, source=source, location=location, first=self.first[:, order])
 
     def evidence(self, *, all_pairs: bool) -> Evidence[Any]:
-        """What is known of groups of these columns."""
+        """The evidence about groups of these columns."""
         spread = self.location.spread[: self.first.shape[1]]
         return evidence_from_sums(self.source, spread, signs=self.signs)
 
 
 @dataclass(frozen=True)
 class MomentData:
-    """Inputs and targets of which only moments are known, for means and sums of the inputs.
+    """Inputs and targets known only by their moments, for the aggregations "mean" and "sum".
 
     See :class:`coterie._core.fit.TrainingData`.
 
@@ -121,11 +121,12 @@ class MomentData:
     aggregation : LinearSum
     is_weighted : bool
     first : ndarray of shape (n_rows, n_inputs)
-        The first row, and the first that is another one, as they came.
+        The first row, and the first row that differs from it.
     sampled : ndarray of shape (n_rows, n_inputs) or None
-        The rows that show how correlated the inputs are, where they were kept.
+        Sampled rows, from which the effective number of inputs is estimated; None if none were
+        kept.
     n_folds : int or None
-        How many folds prices are scored on; None for all rows together.
+        Number of folds to score prices on; None: score on all rows.
     features, limits, must_link, importance, classes, signs
         As in :class:`ColumnData`.
     """
@@ -153,12 +154,12 @@ class MomentData:
 
     @cached_property
     def scatter(self) -> FloatArray:
-        """Scatter of the inputs over all rows, in their own units."""
+        """Scatter matrix of the inputs over all rows, before scaling."""
         return scatter_within(self.whole)
 
     @property
     def n(self) -> float:
-        """Number of rows, as often as each counts."""
+        """Number of rows, or the sum of their weights."""
         return float(sum(part.count for part in self.parts))
 
     @property
@@ -172,7 +173,7 @@ class MomentData:
         return len(self.parts[0].targets)
 
     def groupable(self, search: Search, must_link: MustLink | None) -> Groupable:
-        """The inputs, made ready to be grouped."""
+        """The inputs, ready to be grouped."""
         parts = (self.whole,) if self.n_folds is None else self.parts
         rows = RowSets.all_rows() if self.n_folds is None else RowSets.of_folds(self.n_folds)
         columns, scaling = SummedColumns(parts, self.first), self.features.scaling
@@ -182,7 +183,7 @@ class MomentData:
         return Groupable.of(searchable, search, self.limits, must_link, signs=self.signs)
 
     def effective_number(self, relevance: FloatArray, *, signs: bool) -> float:
-        """How many candidates there are in effect, by the relevance of each input."""
+        """The effective number of candidates, given the relevance of each input."""
         chosen, n_columns = looked_at(relevance), int(np.count_nonzero(~np.isnan(relevance)))
         if self.sampled is not None and self.n > ROWS:
             scaling = self.features.scaling
@@ -194,18 +195,18 @@ class MomentData:
         return effective_number_of(scatter, n_columns, self.n, signs=signs)
 
     def centre_and_spread(self, number: int) -> tuple[float, float]:
-        """Where a target lies."""
+        """Mean and standard deviation of a target."""
         centre, spread = location_of(self.parts)
         return float(centre[self.n_inputs + number]), float(spread[self.n_inputs + number])
 
     def aggregates(self, groups: Sequence[IntArray], signs: FloatArray) -> LinearAggregates:
         """How inputs become aggregates."""
-        # Weights of means and sums depend on no row.
+        # The weights of means and sums do not depend on the rows.
         no_rows = np.empty((0, self.n_inputs))
         return LinearAggregates.of(self.aggregation, groups, no_rows, signs)
 
     def residual_ss(self, partition: Partition) -> FloatArray:
-        """Sum of squares that a regression on all aggregates leaves of each target."""
+        """Residual sum of squares of each target in a regression on all aggregates."""
         weights = self.aggregates(partition.groups, partition.sign_of_each).weights
         if (scaling := self.features.scaling) is not None:
             weights = sparse.csr_array(weights @ sparse.diags_array(1 / scaling.spread))
@@ -221,9 +222,9 @@ class MomentData:
 def moment_data(
     moments: Moments, spec: FitSpec, pricing: Pricing, *, names: Any = None, layout: Any = None
 ) -> MomentData:
-    """Training data of moments: targets read, scaling and constraints checked.
+    """The training data of moments: reads targets, computes scaling, checks constraints.
 
-    `names` are those of the features, and `layout` tells how a field became columns.
+    `names` are the names of the features, and `layout` says how a field became columns.
     """
     aggregation = check_moments_suffice(spec, pricing)
     _check_size(moments)
@@ -260,7 +261,7 @@ def moment_data(
 def lazy_data(
     X: Any, y: Any, given: Given, spec: FitSpec, pricing: Pricing, layout: Any = None
 ) -> MomentData:
-    """Training data of rows that an engine counts where they lie."""
+    """The training data of rows out of memory, whose moments an engine such as Dask computes."""
     check_moments_suffice(spec, pricing, ", and those of X are not in memory: load X first.")
     for name in ("groups", "offset", "exposure"):
         if getattr(given, name) is not None:
@@ -280,14 +281,14 @@ def lazy_data(
 
 
 def names_in_moments(moments: Moments) -> Any:
-    """The names of the features, where those who counted saw some."""
+    """The feature names in moments; None if there are none."""
     return getattr(moments, "feature_names_in_", None)
 
 
 def check_moments_suffice(
     spec: FitSpec, pricing: Pricing, rest: str = ": moments are not enough. Use fit."
 ) -> LinearSum:
-    """Raise where rows are needed, with the reason; else give the aggregation."""
+    """The aggregation, if moments are enough for the fit; raises if rows are needed."""
     reason = pricing.row_reason or reason_for_rows(
         spec.aggregation, spec.inputs, missing=spec.missing
     )
@@ -306,5 +307,5 @@ def _check_size(moments: Moments) -> None:
 def _scaling_of(parts: tuple[Accumulated, ...], first: FloatArray) -> Scaling:
     d = parts[0].n_features
     centre, spread = (each[:d] for each in location_of(parts))
-    # A mean is off by its rounding, and constant columns must all become 0.
+    # A mean has a rounding error, and constant columns must become exactly 0.
     return Scaling(np.where(spread > 0, centre, first[0]), np.where(spread > 0, spread, 1.0))

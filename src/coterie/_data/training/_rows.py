@@ -1,4 +1,4 @@
-"""What is known about the rows: how often each counts, which belong together, what is given."""
+"""Arguments of fit about the rows: weights, groups, offset and exposure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coterie._data.validation import counted
 
 
 class Given(NamedTuple):
-    """What fit may be told beside X and y: each None or of shape (n_samples,)."""
+    """The arguments of fit besides X and y; each is None or of shape (n_samples,)."""
 
     sample_weight: Any = None
     groups: Any = None
@@ -24,16 +24,16 @@ class Given(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The rows that count: which of those given, how often, in which groups, from what offset."""
+    """The rows of nonzero weight: their numbers, weights, groups and offset."""
 
     n_given: int = 0
-    kept: IntArray | None = None  # None for all of them
+    kept: IntArray | None = None  # None: all rows
     weights: FloatArray | None = None
     groups: Any = None
     offset: FloatArray | None = None
 
     def of(self, table: Any) -> Any:
-        """The rows of a table that count."""
+        """The rows of a table that have nonzero weight."""
         if self.kept is None or table is None:
             return table
         if isinstance(table, OnDevice):
@@ -41,17 +41,17 @@ class Rows(NamedTuple):
         return _safe_indexing(table if hasattr(table, "shape") else np.asarray(table), self.kept)
 
 
-# Rows that a question must be asked of at least, or half of them where there are fewer than twice
-# as many.
+# The smallest number of rows to test a merge on with missing values. With fewer than twice as many
+# rows in all, half of the rows.
 MIN_ROWS = 30
-# Degrees of freedom that two inputs and an intercept take, and one more.
+# One more than the degrees of freedom of two inputs and an intercept.
 MIN_ROWS_PER_SET = 4
 
 
 def enough_rows(rows: RowSets, n_samples: int) -> FloatArray:
-    """How many rows of each set must have both the group and the candidate, (sets..., 1, 1).
+    """The smallest number of complete rows in each set to test a merge on, (sets..., 1, 1).
 
-    A set of some of the rows needs as large a part of them, and more than noise is estimated with.
+    A set of rows needs the same share as all rows, and enough rows to estimate noise.
     """
     counts = rows.counts(n_samples)
     share = min(MIN_ROWS / counts.sum(), 0.5)
@@ -59,7 +59,7 @@ def enough_rows(rows: RowSets, n_samples: int) -> FloatArray:
 
 
 def checked_rows(given: Given, X: Any, y: Any) -> Rows:
-    """The rows that count, those of weight 0 left out."""
+    """The rows without those of weight 0, with checked weights, groups and offset."""
     if all(one is None for one in given):
         return Rows()
     if y is not None:
@@ -71,7 +71,7 @@ def checked_rows(given: Given, X: Any, y: Any) -> Rows:
         rows = Rows(n_samples, np.flatnonzero(weights))
         groups = given.groups if given.groups is None else np.asarray(given.groups)
         weights, rows = rows.of(weights), rows._replace(groups=rows.of(groups))
-    # Rows that count once each need no weights.
+    # Weights that are all 1 are dropped.
     if weights is not None and (weights == 1).all():
         weights = None
     return rows._replace(weights=weights, offset=_checked_offset(given, rows))
@@ -80,7 +80,7 @@ def checked_rows(given: Given, X: Any, y: Any) -> Rows:
 def _checked_numbers(
     name: str, values: Any, n_samples: int, rows: Rows | None = None
 ) -> FloatArray:
-    """One number per row, none of them missing; of some rows, if these are given."""
+    """One finite number per row; only for the kept rows, if `rows` is given."""
     numbers = np.asarray(values)
     if numbers.dtype.kind not in "biufO":
         raise ValueError(f"{name} must hold numbers, got an array of {numbers.dtype}.")
@@ -97,20 +97,19 @@ def _checked_numbers(
 def normalised_weights(
     sample_weight: Any, total: Literal["rows", "effective"] = "rows"
 ) -> FloatArray:
-    """Weights that only compare rows, as weights that count rows.
+    """Relative weights, rescaled so that they sum to the number of rows.
 
-    Reducers take ``sample_weight`` as counts: 1,000 times the weights are 1,000 times the rows,
-    with that much more evidence against each merge. Weights that say only how rows compare (shares
-    of a population, precisions) have no such scale; this gives them one.
+    Reducers treat ``sample_weight`` as counts: multiplying all weights by 1,000 means 1,000 times
+    as many rows, and more evidence against each merge. Relative weights, such as shares of a
+    population or precisions, have no such scale. This function gives them one.
 
     Parameters
     ----------
     sample_weight : array-like of shape (n_samples,)
-        0 or more.
+        Weights of 0 or more.
     total : {"rows", "effective"}, default="rows"
-        What they shall sum to: the number of rows whose weight is not 0; or the number of rows of
-        equal weights that tell as much, ``(sum of w)^2 / sum of w^2``, which is less where weights
-        are unequal.
+        The sum of the result. "rows": the number of rows of nonzero weight. "effective": the
+        effective sample size, ``(sum of w)^2 / sum of w^2``, which is smaller for unequal weights.
 
     Returns
     -------
@@ -130,14 +129,14 @@ def normalised_weights(
         raise TypeError("sample_weight must list numbers, got None.")
     weights = checked_weights(sample_weight, len(np.asarray(sample_weight)))
     assert weights is not None
-    # Divided first, so that squares stay within the floats.
+    # Divide first, so that the squares do not overflow.
     shares = weights / weights.sum()
     wanted = np.count_nonzero(shares) if total == "rows" else 1 / np.square(shares).sum()
     return shares * wanted
 
 
 def checked_weights(sample_weight: Any, n_samples: int) -> FloatArray | None:
-    """How often each row counts; None for once."""
+    """Checked weights of the rows; None if all rows count once."""
     if sample_weight is None:
         return None
     weights = _checked_numbers("sample_weight", sample_weight, n_samples)
@@ -155,7 +154,7 @@ def checked_weights(sample_weight: Any, n_samples: int) -> FloatArray | None:
 
 
 def _checked_offset(given: Given, rows: Rows) -> FloatArray | None:
-    """The known part of the linear predictor, or the log of an exposure, of rows that count."""
+    """The offset, or the log of the exposure, of the rows of nonzero weight."""
     if given.exposure is None:
         if given.offset is None:
             return None

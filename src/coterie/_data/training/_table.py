@@ -1,4 +1,4 @@
-"""X and y of a reducer, validated with scikit-learn: for fit, and for new rows."""
+"""Validates X and y with scikit-learn, for fit and for new rows."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from coterie._data.validation import check_finite, check_table, counted
 
 
 class Table(NamedTuple):
-    """What fit was given: X and y in shape, of the rows that count."""
+    """Validated X and y of fit, without rows of weight 0."""
 
     X: Any
     y: Any
     rows: Rows
     n_features: int
-    names: Any  # of the features, None where X had none
+    names: Any  # of the features; None if X has none
     layout: Any  # how a field became columns
 
 
 def table_of_field(X: Any, y: Any) -> tuple[Any, Any, Layout | None]:
-    """The columns of a labelled field, and how they are laid out; other data as they are."""
+    """X and y of an xarray field as a table, and its layout; other data unchanged."""
     if not is_field(X):
         return X, y, None
     sample_dim = sample_dim_of(X, y)
@@ -51,7 +51,7 @@ def read_table(
     pricing: Pricing,
     layout: Layout | None,
 ) -> Table:
-    """What fit was given, validated; the reducer learns how many features, and their names."""
+    """The validated arguments of fit; sets number and names of the features on the reducer."""
     if not isinstance(X, np.ndarray) and is_foreign(X):
         X = taken_in(X)
         if isinstance(X, OnDevice):
@@ -80,14 +80,14 @@ def _validated(reducer: Any, X: Any, y: Any, inputs: Any) -> tuple[Any, Any]:
         return checked_array(
             reducer, X, y=y, multi_output=True, ensure_min_samples=2, ensure_min_features=2
         )
-    # The transformer may take what we would not: text, missing values, sparse columns.
+    # The transformer may accept more than reducers do: text, missing values, sparse columns.
     X, y = validate_data(reducer, X, y, skip_check_array=True)
     check_consistent_length(X, y)
     return X, check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=reducer)
 
 
 def checked_array(reducer: Any, X: Any, **checks: Any) -> Any:
-    """Validated data; missing values are left in, to be refused by name."""
+    """Validated data. Missing values are checked later, to name their columns in the error."""
     if isinstance(X, OnDevice):
         return validate_data(reducer, X, skip_check_array=True, reset=checks.get("reset", True))
     check_table(X)
@@ -102,12 +102,12 @@ def checked_array(reducer: Any, X: Any, **checks: Any) -> Any:
 
 
 def inputs_of(reducer: Any, X: Any) -> Any:
-    """What is grouped, of rows that may be new: validated, and inputs applied.
+    """The inputs of a fitted reducer for rows of X: validated, with `inputs` applied.
 
     Parameters
     ----------
     reducer : reducer
-        Fitted.
+        A fitted reducer.
     X : array-like, data frame or field of shape (n_samples, n_features)
     """
     features = reducer.fit_.features
@@ -127,14 +127,14 @@ def inputs_of(reducer: Any, X: Any) -> Any:
 
 
 def table_as_in_fit(features: Features, field: Any) -> Any:
-    """The columns of a field that is laid out as the one in fit."""
+    """The columns of a field, in the layout of the field in fit."""
     if features.layout is None:
         raise ValueError("X is an xarray field, and fit saw a table: pass X as one, too.")
     return features.layout.table(field)
 
 
 def taken_to_apply(reducer: Any, X: Any) -> Any:
-    """An array of another library, where it lies if all that is asked for can be done there."""
+    """An array of another library, left on its device; raises if that is not possible."""
     taken = taken_in(X)
     if isinstance(taken, OnDevice):
         features = reducer.fit_.features
@@ -146,7 +146,7 @@ def taken_to_apply(reducer: Any, X: Any) -> Any:
 
 
 def check_complete(y: Any) -> None:
-    """Raise where a column or a frame of pandas has missing values, whatever stands for them."""
+    """Raise if a pandas series or data frame has missing values of any kind."""
     if hasattr(y, "isna"):
         missing = np.asarray(y.isna()).reshape(len(y), -1).any(axis=1)
         if missing.any():
@@ -155,7 +155,7 @@ def check_complete(y: Any) -> None:
 
 
 def reason_for_rows(aggregation: Aggregation, inputs: Any, *, missing: bool) -> str | None:
-    """What needs the rows themselves, and not only sums of their products, if anything."""
+    """Why rows are needed; None if moments are enough."""
     if not isinstance(aggregation, LinearSum):
         return f"aggregation='{aggregation.name}' looks at the rows of each group"
     if inputs is not None:
@@ -166,9 +166,10 @@ def reason_for_rows(aggregation: Aggregation, inputs: Any, *, missing: bool) -> 
 def input_columns(
     features: Features, X: Any, aggregation: Aggregation, *, by_row: bool = False
 ) -> Any:
-    """What is grouped, of shape (n_samples, n_inputs): two or more, finite but for missing values.
+    """The checked inputs, of shape (n_samples, n_inputs): two columns or more, finite values.
 
-    The same for training rows, of which a criterion may look at each (`by_row`), and for new ones.
+    NaN is allowed if the features may have missing values. Used for training rows and for new
+    rows. `by_row` says whether the criterion needs rows.
     """
     missing, inputs, columns = features.missing, features.inputs, X
     if inputs is None or not is_transformer(inputs):
@@ -185,7 +186,7 @@ def input_columns(
 
 
 def _check_sparse(X: Any, aggregation: Aggregation, *, missing: bool, by_row: bool) -> None:
-    """Raise where sparse columns would have to be made dense."""
+    """Raise if sparse columns would have to be made dense."""
     if not is_sparse(X):
         return
     if not isinstance(aggregation, LinearSum):
@@ -199,20 +200,20 @@ def _check_sparse(X: Any, aggregation: Aggregation, *, missing: bool, by_row: bo
 
 
 def feature_names(features: Features, n_inputs: int, given: Any = None) -> list[str]:
-    """Names of the inputs: those of the features, as seen or given, and what became of them."""
+    """Names of the inputs, from the feature names seen in fit or given here."""
     names = checked_names(given, features.names, features.n_features)
     return input_names(features.inputs, names, n_inputs)
 
 
 def is_transformer(inputs: object) -> bool:
-    """Whether inputs are made by a scikit-learn transformer."""
+    """Whether `inputs` is a scikit-learn transformer."""
     return hasattr(inputs, "fit") and hasattr(inputs, "transform")
 
 
 def fitted_inputs(inputs: Any, X: Any, y: Any, weights: FloatArray | None = None) -> Any:
-    """The transformer fitted to copies of the data; functions need no fitting.
+    """A fitted clone of the transformer; functions are returned unchanged.
 
-    Weights go to those that take them.
+    Weights are passed on if the transformer accepts them.
     """
     if not is_transformer(inputs):
         return inputs
@@ -222,8 +223,8 @@ def fitted_inputs(inputs: Any, X: Any, y: Any, weights: FloatArray | None = None
 
 
 def applied_inputs(inputs: Any, X: Any, *, may_be_sparse: bool = False) -> Any:
-    """What is to be grouped, of shape (n_samples, n_inputs)."""
-    # A function gets a copy: it may work in place.
+    """The result of `inputs` for X, of shape (n_samples, n_inputs)."""
+    # A function gets a copy, because it may work in place.
     result = inputs.transform(X) if is_transformer(inputs) else inputs(X.copy())
     if is_sparse(result) and not may_be_sparse:
         result = result.toarray()
@@ -243,7 +244,7 @@ def applied_inputs(inputs: Any, X: Any, *, may_be_sparse: bool = False) -> Any:
 
 
 def input_names(inputs: Any, names: Sequence[str], n_inputs: int) -> list[str]:
-    """Names of what is grouped: those of the transformer, or ``function(feature)``."""
+    """Names of the inputs: those of the transformer, or ``function(feature)``."""
     if inputs is None:
         return list(names)
     if is_transformer(inputs):
@@ -258,7 +259,7 @@ def _transformer_names(inputs: Any, names: Sequence[str], n_inputs: int) -> list
     try:
         return [str(name) for name in inputs.get_feature_names_out(np.asarray(names, dtype=object))]
     except AttributeError:
-        # Neither it nor some step inside it can tell names.
+        # The transformer, or a step inside it, has no get_feature_names_out.
         return [f"{type(inputs).__name__.lower()}{number}" for number in range(n_inputs)]
 
 

@@ -1,4 +1,4 @@
-"""Targets as numbers, read from y or from moments, or one sentence that says why not."""
+"""Reads targets as numbers, from y or from moments."""
 
 from __future__ import annotations
 
@@ -19,25 +19,28 @@ from coterie._data.moments import Moments, TargetColumn
 from coterie._data.validation import counted
 from coterie.families import Family
 
-# Fewer labels than this may all be different.
+# With fewer rows than this, all labels may be different.
 FEW_LABELS = 10
-# More different whole numbers than this are hardly the numbers of classes,
+# Integers look like class codes if there are at most this many distinct values,
 MAX_CODES = 10
-# and a class that is rarer than this is more likely a large count,
+# if each value has at least this share of the rows (rare values are more likely counts),
 MIN_SHARE_OF_CODE = 0.02
-# as are all others where nearly all are 0.
+# and if the first value has less than this share (mostly 0 is more likely counts).
 MAX_SHARE_OF_ZERO = 0.9
 
 
 class Targets(NamedTuple):
-    """Targets as numbers, of shape (n_samples, n_targets), and the classes behind them if any."""
+    """Targets as numbers, of shape (n_samples, n_targets), and their class labels, if any."""
 
     values: FloatArray
     classes: Any = None
 
 
 class TargetsInMoments(NamedTuple):
-    """Targets as sums of what was kept, of shape (n_targets, n_kept), and the classes if any."""
+    """Targets as weighted sums of the columns in moments, and their class labels, if any.
+
+    The weights have shape (n_targets, n_kept).
+    """
 
     weights: FloatArray
     classes: Any = None
@@ -50,14 +53,14 @@ class TargetReader(Protocol):
         """The targets of each row."""
 
     def from_moments(self, moments: Moments) -> TargetsInMoments:
-        """The targets as sums of what moments have kept."""
+        """The targets as weighted sums of the columns in moments."""
 
 
 @dataclass(frozen=True)
 class NumbersOrClasses:
-    """Numbers as they are; of text, one target for each class, or one for two classes."""
+    """Reads numbers as they are, and text as one target per class (one for two classes)."""
 
-    name: str  # who reads, in messages
+    name: str  # of the reducer, for error messages
 
     def from_y(self, y: Any) -> Targets:
         """The targets of each row."""
@@ -71,7 +74,7 @@ class NumbersOrClasses:
         return _numbers(column, self.name), None
 
     def from_moments(self, moments: Moments) -> TargetsInMoments:
-        """The targets as sums of what moments have kept."""
+        """The targets as weighted sums of the columns in moments."""
 
         def column(kept: TargetColumn) -> tuple[FloatArray, Any]:
             if kept.is_text:
@@ -83,7 +86,7 @@ class NumbersOrClasses:
 
 @dataclass(frozen=True)
 class OneNumber:
-    """One target, of numbers."""
+    """Reads one numeric target."""
 
     name: str
 
@@ -92,7 +95,7 @@ class OneNumber:
         return Targets(_numbers(column_or_1d(y, warn=True), self.name))
 
     def from_moments(self, moments: Moments) -> TargetsInMoments:
-        """The target as a sum of what moments have kept."""
+        """The target as a weighted sum of the columns in moments."""
         if (n_targets := len(moments.target_columns)) > 1:
             raise ValueError(
                 f"{self.name} takes one target, and the moments have {n_targets}. Use NonLinCFA "
@@ -103,13 +106,13 @@ class OneNumber:
 
 @dataclass(frozen=True)
 class FamilyTargets:
-    """Targets that a family takes: numbers, or one target for each class."""
+    """Reads the targets that a family accepts: numbers, or class labels as one target each."""
 
     family: Family
 
     @property
     def name(self) -> str:
-        """Who reads, in messages."""
+        """Name of the family, for error messages."""
         return f"family '{self.family.name}'"
 
     def from_y(self, y: Any) -> Targets:
@@ -126,7 +129,7 @@ class FamilyTargets:
         return Targets(targets)
 
     def from_moments(self, moments: Moments) -> TargetsInMoments:
-        """The targets as sums of what moments have kept."""
+        """The targets as weighted sums of the columns in moments."""
         if self.family.takes_labels:
             return _by_kept_column(moments, lambda kept: _kept_indicators(kept, moments, self.name))
         for kept in moments.target_columns:
@@ -135,7 +138,7 @@ class FamilyTargets:
         return _by_kept_column(moments, lambda kept: (_kept_numbers(kept, self.name), None))
 
     def _check_kept(self, kept: TargetColumn) -> None:
-        """Raise where the family does not take the smallest, the largest or a broken number."""
+        """Raise if the family does not accept the smallest, the largest or a fractional value."""
         some = [kept.low, kept.high, *(() if kept.fraction is None else [kept.fraction])]
         values = np.array(some, dtype=np.float64)[:, None]
         allowed = self._allowed(values)
@@ -150,7 +153,7 @@ class FamilyTargets:
 
 @dataclass(frozen=True)
 class NumbersOrCodes:
-    """Numbers as they are; classes by their number. For those who count rows."""
+    """Reads numbers as they are, and text as class numbers. For criteria that count rows."""
 
     name: str
 
@@ -170,7 +173,7 @@ class NumbersOrCodes:
         return _numbers(numbers, self.name), classes
 
     def from_moments(self, moments: Moments) -> TargetsInMoments:
-        """Raise, since rows must be counted."""
+        """Raise, because rows are needed."""
         raise ValueError(f"{self.name} counts rows: moments are not enough. Use fit.")
 
 
@@ -182,7 +185,7 @@ def _no_numbers(name: str, labels: list[str]) -> ValueError:
 
 
 def _numbers(y: Any, name: str) -> FloatArray:
-    """Targets of real numbers, each of which varies."""
+    """Targets as finite numbers, checked not to be constant."""
     y = np.asarray(y)
     if labels := _labels(y):
         raise _no_numbers(name, labels)
@@ -204,7 +207,7 @@ def _kept_numbers(kept: TargetColumn, name: str) -> FloatArray:
 
 
 def _check_varying(value: FloatArray, spread: FloatArray) -> None:
-    """Raise where a target is constant, by one value of each and the spread of each."""
+    """Raise if a target is constant, given one value and the spread of each target."""
     constant = np.flatnonzero(spread == 0).tolist()
     if constant and len(spread) == 1:
         raise ValueError(f"y is constant, {value[0]:g} in every row: there is nothing to learn.")
@@ -215,14 +218,14 @@ def _check_varying(value: FloatArray, spread: FloatArray) -> None:
 
 
 def _labels(y: NDArray[Any]) -> list[str]:
-    """The labels that are text, sorted."""
+    """The distinct text labels, sorted."""
     if y.dtype.kind not in "OUST":
         return []
     return sorted({str(value) for value in y.ravel() if isinstance(value, str | bytes)})
 
 
 def is_text(y: Any) -> bool:
-    """Whether a target has labels that are text."""
+    """Whether a target has text labels."""
     return bool(_labels(np.asarray(y)))
 
 
@@ -231,7 +234,7 @@ def _rows(bad: Any) -> str:
 
 
 def _by_column(y: Any, target: Callable[[Any], tuple[FloatArray, Any]]) -> Targets:
-    """The targets that each column of y becomes, and its classes, if it has some."""
+    """The targets of all columns of y, and their class labels, if any."""
     y = np.asarray(y)
     found = [target(column) for column in _plain_columns(y.reshape(len(y), -1))]
     values = np.hstack([values for values, _ in found])
@@ -241,7 +244,7 @@ def _by_column(y: Any, target: Callable[[Any], tuple[FloatArray, Any]]) -> Targe
 def _by_kept_column(
     moments: Moments, target: Callable[[TargetColumn], tuple[FloatArray, Any]]
 ) -> TargetsInMoments:
-    """The same for what moments have kept of each column."""
+    """The same for the target columns in moments."""
     found = [target(kept) for kept in moments.target_columns]
     weights = np.asarray(block_diag(*(weights for weights, _ in found)), dtype=np.float64)
     parts = [part.with_targets(weights) for part in moments.accumulated]
@@ -251,14 +254,14 @@ def _by_kept_column(
 
 
 def _known_classes(classes: list[Any]) -> Any:
-    """The classes of the only target, or of each; None where all are numbers."""
+    """The class labels of the only target, or a list for several; None if all are numeric."""
     if all(one is None for one in classes):
         return None
     return classes[0] if len(classes) == 1 else classes
 
 
 def _plain_columns(columns: NDArray[Any]) -> Iterable[NDArray[Any]]:
-    """Each column; one that has numbers, though others have text, as numbers."""
+    """Each column; numeric columns as numbers, also if other columns have text."""
     for column in columns.T:
         is_mixed = column.dtype.kind == "O" and columns.shape[1] > 1
         numbers = is_mixed and all(isinstance(value, Real) for value in column)
@@ -276,7 +279,7 @@ def _check_classes(name: str, n_classes: int, n_rows: int) -> None:
 
 
 def _indicators(labels: NDArray[Any], name: str) -> tuple[FloatArray, NDArray[Any]]:
-    """One column for each class, or one for two (1 for the second), and the classes."""
+    """One 0/1 column per class, or one for two classes (1 for the second), and the classes."""
     numbers, classes = numbered(labels)
     _check_classes(name, len(classes), len(labels))
     if len(classes) == 2:
@@ -287,7 +290,7 @@ def _indicators(labels: NDArray[Any], name: str) -> tuple[FloatArray, NDArray[An
 def _kept_indicators(
     kept: TargetColumn, moments: Moments, name: str
 ) -> tuple[FloatArray, NDArray[Any]]:
-    """The same for what moments have kept."""
+    """The same for a target column in moments."""
     if kept.values is None:
         raise ValueError(
             f"{name} needs y with classes, and these moments were told numbers of so many values "
@@ -303,7 +306,7 @@ def _kept_indicators(
 
 
 def numbered(labels: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
-    """The number of the class of each label, and the classes in sorted order."""
+    """The class number of each label, and the classes in sorted order."""
     values = labels.tolist()
     missing = [_is_missing(value) for value in values]
     if any(missing):
@@ -316,14 +319,15 @@ def numbered(labels: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
 
 
 def _is_missing(label: Any) -> bool:
-    # Whether two labels of pandas differ may itself be missing.
+    # Comparing pandas.NA gives NA again, so it is recognised by the name of its type.
     return label is None or type(label).__name__ == "NAType" or label != label
 
 
 def look_like_classes(y: Any) -> int:
-    """How many classes a target of whole numbers seems to have; 0 where they are numbers.
+    """Number of classes that an integer target seems to have; 0 if it looks like numbers.
 
-    Two values are classes; so are a few whole numbers in a row from 0 or 1, none of them rare.
+    Two distinct values are classes. So are a few consecutive integers from 0 or 1 on, if none of
+    them is rare.
 
     Examples
     --------
