@@ -1,1 +1,1 @@
-"""Which tolerance, and how far the groups depend on the rows."""
+"""Choice of the tolerance by cross-validation, and stability of groups under resampling."""

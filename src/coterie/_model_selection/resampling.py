@@ -1,4 +1,4 @@
-"""How far the groups depend on which rows were seen."""
+"""Stability of the groups under resampling of the rows."""
 
 from __future__ import annotations
 
@@ -21,33 +21,34 @@ from coterie._data.progress import Tell, followed, in_parallel
 from coterie._data.training import check_rows_at_hand
 from coterie.estimators import NonLinCFA
 
-# Beyond this a matrix of all pairs takes most of a gigabyte, and soon all memory there is.
+# A matrix of all pairs of this many inputs takes nearly a gigabyte.
 MOST_INPUTS = 10_000
 
-# Inputs together in just half of the resamples are not together in more than half. Average
-# distances round by far less than this.
+# Inputs that share a group in exactly half of the resamples do not share it in more than half. The
+# margin is far above the rounding errors of average distances.
 LESS_THAN_HALF = 0.5 - 1e-12
 
 
 @dataclass(frozen=True)
 class Stability:
-    """The groups of all rows, beside those of many resamples.
+    """The groups on all rows, compared with those on many resamples.
 
     Parameters
     ----------
     labels : ndarray of shape (n_inputs,)
-        The group of each input, learned from all rows.
+        Group number of each input, learned from all rows.
     resampled : ndarray of shape (n_resamples, n_inputs)
-        The same, learned from each resample.
+        Group number of each input, learned from each resample.
 
     Notes
     -----
-    `together` and `consensus` compare all pairs of inputs. They are made when first asked for,
-    and refused for more than 10,000 inputs. The rest needs no more memory than `resampled`.
+    `together` and `consensus` compare all pairs of inputs. They are computed on first access, and
+    raise an error for more than 10,000 inputs. The other attributes need no more memory than
+    `resampled`.
 
     See Also
     --------
-    coterie.stability : Makes these.
+    coterie.stability : Computes this result.
 
     Examples
     --------
@@ -75,36 +76,37 @@ class Stability:
 
     @property
     def agreement(self) -> FloatArray:
-        """Adjusted Rand index of each resample with all rows, of shape (n_resamples,).
+        """Adjusted Rand index of the groups of each resample and of all rows, (n_resamples,).
 
-        1 for the same groups, 0 on average for groups that are as good as drawn by lot.
+        It is 1 for the same groups, and 0 on average for random groups.
         """
         return np.array([_rand_index(self.labels, labels) for labels in self.resampled])
 
     @property
     def group_scores(self) -> FloatArray:
-        """How often each group of all rows holds, of shape (n_groups,), from 0 to 1.
+        """Stability of each group of all rows, from 0 to 1, of shape (n_groups,).
 
-        The share of resamples in which two of its members were together, on average over
-        its pairs; for a group of one, the share in which it was alone. A group that became a
-        part of a larger one has held together: `agreement` tells whether others joined it.
+        This is the share of resamples in which two members share a group, averaged over all pairs
+        of members. For a group of one it is the share of resamples in which the input is alone. A
+        group that is part of a larger group in a resample counts as stable; `agreement` shows
+        whether other inputs joined it.
         """
         return np.mean([_held(self.labels, labels) for labels in self.resampled], axis=0)
 
     @cached_property
     def together(self) -> FloatArray:
-        """Share of resamples in which two inputs were in one group, of shape (D, D)."""
+        """Share of resamples in which two inputs share a group, of shape (D, D)."""
         from scipy.spatial.distance import squareform
 
         return 1 - squareform(self._apart())
 
     @cached_property
     def consensus(self) -> IntArray:
-        """Groups whose members were together in more than half of the resamples.
+        """Groups whose members share a group in more than half of the resamples, (n_inputs,).
 
-        On average, that is: clusters of the inputs by average linkage, for the share of
-        resamples in which two were apart, joined while that is below one half. Numbered in
-        order of their first member, of shape (n_inputs,).
+        They are found by average linkage. The distance of two inputs is the share of resamples in
+        which they are in different groups. Clusters are merged while the average distance is below
+        one half. Groups are numbered in order of their first member.
         """
         from scipy.cluster.hierarchy import fcluster, linkage
 
@@ -112,7 +114,7 @@ class Stability:
         return _numbered(fcluster(tree, LESS_THAN_HALF, criterion="distance"))
 
     def _apart(self) -> FloatArray:
-        """Share of resamples in which two inputs were in different groups, for D (D - 1) / 2."""
+        """Share of resamples in which two inputs are in different groups, (D (D - 1) / 2,)."""
         n_inputs = len(self.labels)
         if n_inputs > MOST_INPUTS:
             raise ValueError(
@@ -120,7 +122,7 @@ class Stability:
                 f"compared for at most {MOST_INPUTS:,} inputs. Use group_scores, agreement or "
                 "n_groups, which need no pairs."
             )
-        # Imported late: it brings in a good part of scipy.
+        # Imported late: this imports much of scipy.
         from scipy.spatial.distance import pdist
 
         return pdist(self.resampled.T, metric="hamming")
@@ -138,47 +140,46 @@ def stability(
     n_jobs: int | None = None,
     progress: bool | Tell = False,
 ) -> Stability:
-    """How far the groups depend on which rows were seen.
+    """Stability of the groups under resampling of the rows.
 
-    The reducer learns groups from all rows, and again from each of many random choices of
-    rows. Groups that hold in nearly all of them can be relied on; others may be an accident of
-    the sample.
+    The reducer learns groups from all rows, and again from each of many random resamples. Groups
+    that appear in nearly all resamples are reliable. Others may be due to chance.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
     estimator : reducer or None, default=None
-        What learns the groups, such as ``GenLinCFA(family="bernoulli")``; it is cloned and
-        stays as it is. None: ``NonLinCFA()``.
+        The reducer, such as ``GenLinCFA(family="bernoulli")``. It is cloned and not changed. None:
+        ``NonLinCFA()``.
     n_resamples : int, default=100
-        How many times rows are drawn.
+        Number of resamples.
     resampling : {"subsample", "bootstrap"}, default="subsample"
-        "subsample": half of the rows, each at most once. "bootstrap": as many rows as there
-        are, some of them several times; a reducer takes these for more evidence than they
-        are. Rows keep their order. Where y has two values, or is text, rows are drawn
-        from each class apart, so that none vanishes.
+        "subsample": half of the rows, without replacement. "bootstrap": as many rows as in X, with
+        replacement; a reducer treats repeated rows as additional evidence, which they are not.
+        Rows keep their order. If y has two distinct values, or is text, the resamples are
+        stratified by class.
     sample_weight : array-like of shape (n_samples,), optional
-        How many times each row counts, in every resample that has it; the reducer must take it.
+        How many times each row counts. The reducer must accept `sample_weight` in fit.
     random_state : int, RandomState instance or None, default=None
-        Decides which rows are drawn. The result does not depend on `n_jobs`.
+        Seed of the resampling. The result does not depend on `n_jobs`.
     n_jobs : int or None, default=None
-        How many resamples are learned from at a time, as everywhere in scikit-learn.
+        Number of resamples to run in parallel, as in scikit-learn.
     progress : bool or callable, default=False
-        Whether to show a progress bar; needs ``pip install 'coterie[progress]'``. A function is
-        called with the number of resamples done and that of all.
+        Whether to show a progress bar; needs ``pip install 'coterie[progress]'``. A callable is
+        called with the number of finished resamples and the number of all resamples.
 
     Returns
     -------
     Stability
-        ``labels``, the groups of all rows; ``group_scores``, one for each of them;
-        ``together``, the share of resamples in which two inputs were in one group;
-        ``consensus``, the groups of inputs that mostly were; ``agreement`` and ``n_groups``,
-        one for each resample; and ``resampled``, the groups of each.
+        ``labels``, the groups on all rows; ``group_scores``, the stability of each of them;
+        ``together``, the share of resamples in which two inputs share a group; ``consensus``, the
+        groups of inputs that share one in most resamples; ``agreement`` and ``n_groups``, one
+        value per resample; and ``resampled``, the groups of each resample.
 
     Notes
     -----
-    Half of the rows know less than all: the groups of a subsample are those of a smaller study.
+    A subsample has half of the rows, so its groups are those of a smaller data set.
 
     References
     ----------
@@ -187,8 +188,8 @@ def stability(
 
     Examples
     --------
-    The last feature has nothing to do with the target. It joined the second group, but would
-    not always have done so:
+    The last feature is independent of the target. On all rows it joins the second group, but it
+    does not do so in all resamples:
 
     >>> import numpy as np
     >>> from coterie import NonLinCFA, stability
@@ -214,7 +215,7 @@ def stability(
     weights = None if sample_weight is None else np.asarray(sample_weight)
     check_consistent_length(X, target, weights)
     classes = _classes(target)
-    # A seed for each resample, and rows drawn when a worker is free: all at once take memory.
+    # Each resample has its own seed, and its rows are drawn when a worker is free, to save memory.
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_resamples)
     draws = (_drawn(classes, word, seed) for seed in seeds)
     fits = (delayed(_learned_again)(estimator, X, target, weights, rows) for rows in draws)
@@ -224,10 +225,10 @@ def stability(
 
 
 def _learned_again(estimator: Any, X: Any, target: Any, weights: Any, rows: IntArray) -> IntArray:
-    """The groups that one resample gives."""
+    """The group labels of one resample."""
     known = None if weights is None else weights[rows]
     with warnings.catch_warnings():
-        # What there is to say was said of all rows.
+        # The fit on all rows has issued these warnings already.
         warnings.simplefilter("ignore", FitWarning)
         return _learned(estimator, _safe_indexing(X, rows), target[rows], known)
 
@@ -255,17 +256,17 @@ DRAWS = {"subsample": _half, "bootstrap": _as_many}
 
 
 def _drawn(classes: IntArray, word: str, seed: int) -> IntArray:
-    """Rows of a resample, drawn from each class apart; in order, for folds of adjacent rows."""
+    """Rows of a resample, stratified by class, and sorted for contiguous folds."""
     rng = np.random.RandomState(seed)
     members = [np.flatnonzero(classes == number) for number in range(classes.max() + 1)]
     return np.sort(np.concatenate([DRAWS[word](rows, rng) for rows in members]))
 
 
 def _classes(target: Any) -> IntArray:
-    """Number of the class of each row; 0 for all where the target is not of classes.
+    """Class number of each row; 0 for all rows if the target has no classes.
 
-    Two values are classes, and so is text. Whole numbers are not: most are counts, where a
-    value that occurs once would be drawn every time.
+    Targets with two distinct values and text are classes. Other integers are not: most are
+    counts, and a value that occurs once would be in every resample.
     """
     if target.ndim > 1:
         return np.zeros(len(target), dtype=np.intp)
@@ -277,20 +278,23 @@ def _classes(target: Any) -> IntArray:
 
 
 def _numbered(labels: Any) -> IntArray:
-    """The same groups, numbered in order of their first member."""
+    """The labels of the same groups, numbered in order of their first member."""
     _, first, group = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[group]
 
 
 def _overlaps(labels: IntArray, others: IntArray) -> tuple[IntArray, IntArray]:
-    """For each two groups of two partitions that share members: the former, and how many."""
+    """For each pair of overlapping groups of two partitions: the first group, and the overlap."""
     n_others = others.max() + 1
     meeting, shared = np.unique(labels * n_others + others, return_counts=True)
     return meeting // n_others, shared
 
 
 def _held(labels: IntArray, others: IntArray) -> FloatArray:
-    """Share of the pairs of each group that another partition keeps; whether a single is alone."""
+    """Share of the pairs of each group that share a group in another partition.
+
+    For a group of one: 1 if the input is alone in the other partition, else 0.
+    """
     groups, shared = _overlaps(labels, others)
     sizes = np.bincount(labels)
     kept = np.bincount(groups, weights=shared * (shared - 1))
@@ -301,18 +305,18 @@ def _held(labels: IntArray, others: IntArray) -> FloatArray:
 def _rand_index(labels: IntArray, others: IntArray) -> float:
     """Adjusted Rand index of two partitions (Hubert and Arabie 1985).
 
-    Not that of scikit-learn, which warns where most groups have one member.
+    The function of scikit-learn is not used, because it warns if most groups have one member.
     """
     both = _pairs(_overlaps(labels, others)[1])
     ours, theirs = _pairs(np.bincount(labels)), _pairs(np.bincount(others))
     by_chance = ours * (theirs / _pairs(np.array([len(labels)])))
     most = (ours + theirs) / 2
-    # Only if all are alone in both, or all together in both.
+    # Equal only if both partitions have only groups of one, or both have a single group.
     return 1.0 if most == by_chance else (both - by_chance) / (most - by_chance)
 
 
 def _pairs(sizes: IntArray) -> float:
-    """Ordered pairs of members within groups of these sizes."""
+    """Number of ordered pairs of members within groups of these sizes."""
     return float(np.sum(sizes * (sizes - 1)))
 
 

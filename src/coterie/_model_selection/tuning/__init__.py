@@ -1,4 +1,4 @@
-"""Which tolerance? The curve from tolerance to score, and reducers that choose on it."""
+"""Choice of the tolerance: the path from tolerance to score, and ToleranceCV."""
 
 from coterie._model_selection.tuning._models import (
     coefficients,

@@ -1,4 +1,4 @@
-"""The plain models that are put behind groups."""
+"""The default models that are fitted on the aggregates."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from coterie._data.training import is_text
 
 
 def plain_model(estimator: Any, X: Any, y: Any) -> Any:
-    """The model to put behind a reducer: the plainest one for its kind of target."""
-    # Imported late: fitting a reducer needs no models.
+    """The default model for the aggregates of a reducer, by kind of target."""
+    # Imported late: reducers themselves do not need these models.
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import (
         GammaRegressor,
@@ -27,7 +27,7 @@ def plain_model(estimator: Any, X: Any, y: Any) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    # Without a penalty there is no solution where aggregates are collinear.
+    # A small ridge penalty, because there is no unique solution for collinear aggregates.
     ridge = {"alpha": 1e-3, "solver": "newton-cholesky"}
     models = {
         "bernoulli": LogisticRegression(max_iter=1000),
@@ -51,7 +51,7 @@ def plain_model(estimator: Any, X: Any, y: Any) -> Any:
 
 
 def fitted_model(model: Any, Z: Any, y: Any, weights: Any) -> Any:
-    """The model fitted to rows that count so many times."""
+    """The model, fitted with sample weights."""
     if weights is None:
         return model.fit(Z, y)
     steps = getattr(model, "steps", None)
@@ -67,7 +67,7 @@ def _steps(model: Any) -> list[Any]:
 
 
 def metric_of(model: Any) -> str:
-    """What a plain model's own score is."""
+    """Name of the metric that the `score` method of a default model returns."""
     from sklearn.linear_model import LinearRegression
     from sklearn.multioutput import MultiOutputRegressor
 
@@ -79,14 +79,14 @@ def metric_of(model: Any) -> str:
 
 
 def stopped_early(model: Any) -> bool:
-    """Whether a solver of a plain model used all the steps it had."""
+    """Whether a solver of a default model reached its maximum number of iterations."""
     last = _steps(model)[-1]
     each = getattr(last, "estimators_", None) or [last]
     return any(np.max(one.n_iter_) >= one.max_iter for one in each if hasattr(one, "n_iter_"))
 
 
 def coefficients(model: Any) -> FloatArray:
-    """Coefficients of a fitted plain model for the columns it was given, a row for each output."""
+    """Coefficients of a fitted default model, of shape (n_outputs, n_columns)."""
     steps = _steps(model)
     each = getattr(steps[-1], "estimators_", None) or [steps[-1]]
     rows = np.vstack([np.atleast_2d(one.coef_) for one in each])
@@ -95,7 +95,7 @@ def coefficients(model: Any) -> FloatArray:
 
 
 def outputs_of(model: Any, targets: list[str]) -> list[str]:
-    """What the rows of the coefficients predict: targets, or their classes."""
+    """Names of the outputs, one for each row of the coefficients: targets or classes."""
     last = _steps(model)[-1]
     if not hasattr(last, "classes_"):
         return targets
@@ -103,6 +103,6 @@ def outputs_of(model: Any, targets: list[str]) -> list[str]:
     return [
         f"{target} = {one:g}" if isinstance(one, float) else f"{target} = {one}"
         for target, labels in zip(targets, classes, strict=True)
-        # Of two classes the second is predicted, or not.
+        # For two classes there is one output, for the second class.
         for one in (labels[1:] if len(labels) == 2 else labels)
     ]

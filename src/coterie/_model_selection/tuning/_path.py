@@ -1,4 +1,4 @@
-"""The curve from tolerance to groups and scores."""
+"""The tolerance path: number of groups and scores for each tolerance."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from coterie._data.training import (
 from coterie._model_selection.tuning._models import fitted_model, plain_model
 from coterie.estimators import NonLinCFA, Reducer, pricing_of, problem_of, store
 
-# Neighbours that differ by less than this share need no tolerance between them.
+# No tolerance is added between two that differ by less than this, on a log scale.
 MIN_LOG_STEP = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class TolerancePath:
-    """What each of T tolerances leads to.
+    """Number of groups, labels and scores for each of T tolerances.
 
     Parameters
     ----------
     tolerances : ndarray of shape (T,)
     n_groups : ndarray of shape (T,)
-        Number of groups on all rows. It need not fall as the tolerance rises: an early merge
-        can make a later one dearer.
+        Number of groups on all rows. It may rise with the tolerance: an early merge can raise the
+        price of a later one.
     labels : ndarray of shape (T, n_inputs)
-        The partition on all rows.
+        Group number of each input, on all rows.
     train_scores : ndarray of shape (T,)
-        Score of the model behind that partition, on the rows it was fitted on.
+        Training score of the model on the aggregates, on all rows.
     cv_scores : ndarray of shape (T, n_folds)
-        Score on held-out rows; partition and model come from the other rows alone.
+        Score on the held-out rows of each fold. Groups and model are learned from the other rows.
     """
 
     tolerances: FloatArray
@@ -57,12 +57,12 @@ class TolerancePath:
 
     @property
     def cv_mean(self) -> FloatArray:
-        """Mean over the folds, of shape (T,)."""
+        """Mean score over the folds, of shape (T,)."""
         return self.cv_scores.mean(axis=1)
 
     @property
     def cv_std_error(self) -> FloatArray:
-        """Standard error of that mean, of shape (T,); 0 where there is one fold only."""
+        """Standard error of the mean score, of shape (T,); 0 for one fold."""
         n_folds = self.cv_scores.shape[1]
         if n_folds == 1:
             return np.zeros(len(self.tolerances))
@@ -70,33 +70,33 @@ class TolerancePath:
 
     @property
     def best(self) -> int:
-        """Index of the highest mean; the first of equals, as in ``GridSearchCV``."""
+        """Index of the highest mean score; the first of equals, as in ``GridSearchCV``."""
         return int(np.argmax(self.cv_mean))
 
     @property
     def simplest(self) -> int:
-        """Index of the fewest groups within one standard error of the best mean.
+        """Index of the fewest groups within one standard error of the best mean score.
 
-        Of equally many groups, those of the larger tolerance.
+        Of equal numbers of groups, the one with the larger tolerance.
         """
         enough = self.cv_mean[self.best] - self.cv_std_error[self.best]
         falls_short = self.cv_mean < enough
         return self._first_by(falls_short, self.n_groups)
 
     def of_size(self, n: int) -> int:
-        """Index of the number of groups nearest to n: of two as near, the smaller.
+        """Index of the number of groups nearest to n; of two equally near, the smaller.
 
-        Of equally many groups, those of the larger tolerance.
+        Of equal numbers of groups, the one with the larger tolerance.
         """
         return self._first_by(np.abs(self.n_groups - n), self.n_groups)
 
     def _first_by(self, *keys: Any) -> int:
-        """Index of the least first key, then the least second one, then the largest tolerance."""
+        """Index of the smallest keys, compared in order; of equals, the largest tolerance."""
         return int(np.lexsort((-self.tolerances, *reversed(keys)))[0])
 
 
 class Training(NamedTuple):
-    """One training set, its evidence gathered once, to be grouped at any tolerance."""
+    """One training set with its evidence, ready to be grouped at any tolerance."""
 
     reducer: Any
     model: Any
@@ -107,8 +107,8 @@ class Training(NamedTuple):
 
     @classmethod
     def of(cls, estimator: Any, X: Any, y: Any, given: Given) -> Training:
-        """Gather the evidence for copies of a reducer and of the model behind it."""
-        # Any number will do: it tells the reducer that it will get numbers.
+        """Compute the evidence, for a clone of a reducer and the model on its aggregates."""
+        # Any number works here: it says that tolerances are numbers.
         reducer = clone(estimator).set_params(tolerance=0.0)
         X, y, given = counting(X, y, given)
         known = given if pricing_of(reducer).cv is not None else given._replace(groups=None)
@@ -122,11 +122,11 @@ class Training(NamedTuple):
     def scores(
         self, partitions: Iterable[Partition], scorer: Any, X: Any, y: Any, weights: Any = None
     ) -> FloatArray:
-        """Score on these rows of the model behind each partition."""
-        # Tolerances that are close lead to the same partition, so to the same score.
+        """Score on these rows of the model on each partition."""
+        # Similar tolerances often give the same partition, so scores are cached.
         known: dict[bytes, float] = {}
         scores = []
-        # Models that are small take longer on several threads.
+        # Small models are slower on several threads.
         with few_threads(self.problem.data.is_light):
             for partition in partitions:
                 key = partition.labels.tobytes() + np.asarray(partition.signs, float).tobytes()
@@ -166,38 +166,38 @@ def tolerance_path(
     groups: Any = None,
     progress: bool | Tell = False,
 ) -> TolerancePath:
-    """Number of groups, and score of a plain model behind them, for each tolerance.
+    """Number of groups, and score of a default model on the aggregates, for each tolerance.
 
-    The evidence is gathered once per training set, that is once for all rows and once for
-    each fold, and each tolerance asks its questions of that. The partition at a tolerance is
-    the one that the reducer finds when fitted with it.
+    The evidence is computed once for all rows and once for each fold, and used for all tolerances.
+    The partition at a tolerance is the one that the reducer finds when it is fitted with that
+    tolerance.
 
     Parameters
     ----------
     X : array-like, sparse array or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
     estimator : NonLinCFA, GenLinCFA, MutualCFA or None, default=None
-        The reducer, with all its parameters but the tolerance. None: ``NonLinCFA()``. Its own
-        `cv`, by which prices are scored, stays: the default "auto" means 5 folds here.
+        The reducer. Its tolerance is ignored, and its other parameters are used. None:
+        ``NonLinCFA()``. The `cv` of the reducer, which scores prices, is used too: its default
+        "auto" means 5 folds here.
     tolerances : array-like of shape (T,) or None, default=None
-        The tolerances, in any order. None: see Notes.
+        The tolerances, in any order. None: chosen automatically, see Notes.
     n_tolerances : int, default=30
-        How many, where `tolerances` is None; 2 or more.
+        Number of tolerances if `tolerances` is None; 2 or more.
     cv : int, splitter or iterable, default=5
-        The folds on which the model is scored, as in scikit-learn: an int gives contiguous folds,
-        or for classes, and for numbers that look like some, folds with about the same share of
-        each.
+        The folds on which the model is scored, as in scikit-learn. An int gives contiguous folds,
+        or stratified folds for classes and for numbers that look like classes.
     scoring : str, callable or None, default=None
-        A scikit-learn scorer. None: the model's own, see Notes.
+        A scikit-learn scorer. None: the score of the model, see Notes.
     n_jobs : int or None, default=None
-        How many folds at the same time. None: 1.
+        Number of folds to run in parallel. None: 1.
     sample_weight : array-like of shape (n_samples,), optional
         How many times each row counts, for prices, model and score.
     groups : array-like of shape (n_samples,), optional
-        Groups of rows, for a `cv` such as ``GroupKFold``, here and in the estimator.
+        Group labels of the rows, for a `cv` such as ``GroupKFold``, here and in the estimator.
     progress : bool or callable, default=False
-        Whether to show a progress bar; needs ``pip install 'coterie[progress]'``. A function is
-        called with the number of folds done and that of all.
+        Whether to show a progress bar; needs ``pip install 'coterie[progress]'``. A callable is
+        called with the number of finished folds and the number of all folds.
 
     Returns
     -------
@@ -212,21 +212,21 @@ def tolerance_path(
 
     Notes
     -----
-    The model is linear regression, scored by R2, for targets of numbers; logistic regression of
-    standardised aggregates, scored by accuracy, for classes (``scoring="neg_log_loss"`` is finer);
-    Poisson, gamma or inverse Gaussian regression of standardised aggregates with a slight ridge
-    penalty (0.001), scored by the share of deviance explained, for counts and positive numbers;
-    linear regression for a family that scikit-learn has no model of. Several targets have one
-    each.
+    The model depends on the target. Numbers: linear regression, scored by R2. Classes: logistic
+    regression on standardised aggregates, scored by accuracy (``scoring="neg_log_loss"`` is more
+    sensitive). Counts and positive numbers: Poisson, gamma or inverse Gaussian regression on
+    standardised aggregates with a small ridge penalty (0.001), scored by the share of deviance
+    explained. Families without a model in scikit-learn: linear regression. Several targets have
+    one model each.
 
-    Without `tolerances` they are found by halving. The first two are the ends of a range, 1e-6
-    to 1 for NonLinCFA and for the fitted deviance, where a tolerance is a share, and 0.001 to 1000
-    for the bounds of GenLinCFA, where it is a ratio. Then, again and again, one more comes
-    halfway (geometrically) between two neighbours: those with the largest product of their
-    distance and of the difference between their numbers of groups, as long as they differ by a
-    hundredth. So tolerances lie close together where the curve is steep, and far apart where it
-    is flat. Like the penalties of ``LassoCV`` they are found on all rows; what is scored on
-    held-out rows never is.
+    If `tolerances` is None, they are chosen by bisection. The first two are the ends of a range:
+    1e-6 to 1 for NonLinCFA and for the fitted deviance, where a tolerance is a share, and 0.001 to
+    1000 for the bounds of GenLinCFA, where it is a ratio. Each further tolerance is the geometric
+    mean of two neighbours: those with the largest product of log distance and difference in the
+    number of groups. Neighbours that differ by less than 1% are left alone. Tolerances are
+    therefore close together where the curve is steep, and far apart where it is flat. Like the
+    penalties of ``LassoCV``, they are chosen on all rows. Groups and models that are scored on
+    held-out rows are learned from the training rows only.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def tolerance_path(
 
 
 def counting(X: Any, y: Any, given: Given) -> tuple[Any, Any, Given]:
-    """The same without rows of weight 0, where weights are numbers already."""
+    """The same data without rows of weight 0, if the weights are a NumPy array."""
     weights = given.sample_weight
     if not isinstance(weights, np.ndarray) or weights.all() or not weights.any():
         return X, y, given
@@ -283,7 +283,7 @@ def _fold_scores(
     given: Given,
     split: tuple[Any, Any],
 ) -> FloatArray:
-    """Score on held-out rows at each tolerance."""
+    """Score on the held-out rows of one split, at each tolerance."""
     train, test = split
     known = Given(*(None if one is None else _safe_indexing(one, train) for one in given))
     training = Training.of(reducer, _safe_indexing(X, train), _safe_indexing(y, train), known)
@@ -294,7 +294,7 @@ def _fold_scores(
 
 
 def _found(training: Training, count: int) -> list[tuple[float, Partition]]:
-    """Tolerances that show how the number of groups changes, and what each leads to."""
+    """Tolerances chosen by bisection, and the partition at each."""
     low, high = training.problem.pricing.tolerance_range
     known = [(t, training.grouped(t)) for t in (low, high)]
     while len(known) < count:
@@ -306,19 +306,19 @@ def _found(training: Training, count: int) -> list[tuple[float, Partition]]:
 
 
 def _steepest(tolerances: FloatArray, n_groups: IntArray) -> int:
-    """Index of the tolerance after which one more would tell the most."""
+    """Index of the tolerance after which the next one is inserted."""
     distance = np.diff(np.log(tolerances))
     change = np.abs(np.diff(n_groups)) * distance * (distance > MIN_LOG_STEP)
     return int(np.argmax(change if change.any() else distance))
 
 
 def _splits(model: Any, cv: Any, X: Any, y: Any, groups: Any) -> list[tuple[Any, Any]]:
-    """Pairs of training and held-out rows."""
+    """The splits, as pairs of training and held-out rows."""
     from sklearn.model_selection import check_cv
 
     if not (cv is None or isinstance(cv, Integral)):
         cv = checked_cv(cv)
-    # Contiguous folds of a rare class may leave none of it to learn from.
+    # Contiguous training folds may miss a rare class.
     has_classes = is_classifier(model) or look_like_classes(y) > 0
     splits = list(check_cv(cv, y, classifier=has_classes).split(X, y, groups))
     if not splits:

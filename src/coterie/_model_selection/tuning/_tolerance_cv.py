@@ -1,4 +1,4 @@
-"""A reducer with the tolerance that serves a plain model best."""
+"""ToleranceCV: a reducer that chooses its tolerance by cross-validation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from coterie.estimators import (
     transformed,
 )
 
-# What is copied from the reducer inside, or follows from the path.
+# Attributes that are copied from the inner reducer, or computed from the path.
 COPIED = (
     "fit_",
     "labels_",
@@ -51,7 +51,7 @@ COPIED = (
 
 
 def _has(name: str) -> Callable[[ToleranceCV], bool]:
-    """Whether the reducer inside has a method: as fitted, else as given."""
+    """A check whether the inner reducer (the fitted one, if any) has a method."""
 
     def check(reducer: ToleranceCV) -> bool:
         inside = getattr(reducer, "estimator_", None) or reducer.estimator or default_estimator()
@@ -62,45 +62,46 @@ def _has(name: str) -> Callable[[ToleranceCV], bool]:
 
 
 def default_estimator() -> NonLinCFA:
-    """The reducer whose tolerance is chosen where none is given: prices on all rows."""
+    """The default reducer of ToleranceCV, with prices on all rows."""
     return NonLinCFA(cv=None)
 
 
 class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
-    """A reducer with the tolerance that serves a plain model best on held-out rows.
+    """A reducer that chooses its tolerance by cross-validation.
 
-    The model is linear, logistic, Poisson or gamma regression, as the target asks. Choose this one
-    when the score of a model behind the groups is what counts; ``NonLinCFA()`` sets its allowance
-    without folds. As ``LassoCV`` is to ``Lasso``.
+    The tolerance is chosen for the best score, on held-out rows, of a model that is fitted on the
+    aggregates. The model is linear, logistic, Poisson or gamma regression, depending on the
+    target. Use this reducer if the score of such a model is what matters. ``NonLinCFA()`` chooses
+    its allowance without cross-validation. The relation is that of ``LassoCV`` to ``Lasso``.
 
     Parameters
     ----------
     estimator : reducer or None, default=None
-        What groups features, with all its parameters but the tolerance: :class:`NonLinCFA`,
-        :class:`GenLinCFA` or :class:`MutualCFA`. None: ``NonLinCFA(cv=None)``.
+        The reducer: :class:`NonLinCFA`, :class:`GenLinCFA` or :class:`MutualCFA`. Its tolerance is
+        ignored, and its other parameters are used. None: ``NonLinCFA(cv=None)``.
     tolerances : array-like of shape (T,) or None, default=None
         The tolerances to try. None: `n_tolerances` of them, close together where the number of
         groups changes most; see :func:`tolerance_path`.
     n_tolerances : int, default=30
-        How many to try, where `tolerances` is None.
+        Number of tolerances to try if `tolerances` is None.
     cv : int, splitter or iterable, default=5
-        The folds on which tolerances are compared. In each, groups and model come from the
-        other rows alone. How prices are scored is the `cv` of the estimator.
+        The folds on which tolerances are compared. For each fold, groups and model are learned
+        from the other rows. The `cv` of the estimator is separate: it scores prices.
     scoring : str, callable or None, default=None
-        A scikit-learn scorer. None: R2, accuracy, or the share of deviance explained, as the
-        target asks.
+        A scikit-learn scorer. None: R2, accuracy, or the share of deviance explained, depending on
+        the target.
     n_jobs : int or None, default=None
-        How many folds at the same time. None: 1.
+        Number of folds to run in parallel. None: 1.
     one_standard_error : bool, default=False
-        Whether to take the fewest groups whose mean score is within one standard error of the
-        best, instead of the best.
+        Whether to use the one-standard-error rule: the fewest groups whose mean score is within
+        one standard error of the best, instead of the best score.
 
     Attributes
     ----------
     tolerance_ : float
         The tolerance that was chosen.
     estimator_ : reducer
-        The reducer, fitted with that tolerance to all rows.
+        The reducer, fitted with that tolerance on all rows.
     cv_results_ : dict of ndarray
         ``tolerance``, ``n_groups``, ``mean_test_score``, ``std_test_score``,
         ``split0_test_score`` and so on, as in ``GridSearchCV``.
@@ -145,17 +146,17 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         self.one_standard_error = one_standard_error
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Choose the tolerance, and learn with it which features to aggregate.
+        """Choose the tolerance, and learn with it which features to group.
 
         Parameters
         ----------
         X : array-like, sparse array or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            The target, as the estimator takes it.
+            The targets, as in the estimator.
         sample_weight : array-like of shape (n_samples,), optional
             How many times each row counts, for prices, models and scores.
         groups : array-like of shape (n_samples,), optional
-            Groups of rows, for a `cv` such as ``GroupKFold``.
+            Group labels of the rows, for a `cv` such as ``GroupKFold``.
         """
         check_rows_at_hand(X, "ToleranceCV scores models on rows")
         one_standard_error = checked_flag("one_standard_error", self.one_standard_error)
@@ -202,7 +203,7 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
 
     @available_if(_has("inverse_transform"))
     def inverse_transform(self, X: Any) -> FloatArray:
-        """Features that have these aggregates, as the estimator finds them.
+        """Features that have these aggregates, as in the estimator.
 
         Parameters
         ----------
@@ -217,16 +218,16 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
 
     @available_if(_has("as_field"))
     def as_field(self, values: Any = None) -> Any:
-        """One value for each group, or the number of the group, where its members lie.
+        """A map of the groups: each grid cell has the value, or the number, of its group.
 
         Parameters
         ----------
         values : array-like of shape (n_groups,), optional
-            What to show. Without them, ``labels_``.
+            The values to map. By default ``labels_``.
 
         Returns
         -------
-        xarray.DataArray, or Dataset if fit saw one
+        xarray.DataArray, or Dataset if X was one in fit
         """
         return self.estimator_.as_field(values)
 
@@ -236,7 +237,7 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         input_features : array-like of str, optional
-            Names of the features, where X had none.
+            Names of the features, if X had none in fit.
 
         Returns
         -------
@@ -252,7 +253,7 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         *,
         trace: Literal["accepted", "all"] = "accepted",
     ) -> None:
-        """Write the fitted reducer to a file of JSON, to be read by :func:`coterie.load`.
+        """Save the fitted reducer to a JSON file, for :func:`coterie.load`.
 
         Parameters
         ----------
@@ -260,7 +261,7 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         functions : dict of functions and families, optional
             Names for functions that are parameters.
         trace : {"accepted", "all"}, default="accepted"
-            Which decisions of ``trace_`` to keep.
+            Which decisions of ``trace_`` to save: only the merges, or all.
         """
         check_is_fitted(self)
         write_whole(path, text_of(document_of(self, functions, trace)))
@@ -275,7 +276,8 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         return bundle
 
     def __getstate__(self) -> dict[str, Any]:
-        # Plain arrays, so that skops has nothing of ours to trust but the reducers themselves.
+        # Plain arrays, so that the reducers are the only classes of this package that skops must
+        # trust.
         state = super().__getstate__()
         if "estimator_" not in state:
             return plain_state(state)
@@ -301,7 +303,7 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
 
 
 def _as_results(path: TolerancePath) -> dict[str, Any]:
-    """The path as a table, with the names and the standard deviation of ``GridSearchCV``."""
+    """The path as a dict of arrays, in the format of ``GridSearchCV.cv_results_``."""
     folds = {f"split{k}_test_score": scores for k, scores in enumerate(path.cv_scores.T)}
     return {
         "tolerance": path.tolerances,
@@ -313,7 +315,7 @@ def _as_results(path: TolerancePath) -> dict[str, Any]:
 
 
 def restored(reducer: ToleranceCV, fit: Fit, path: Entry) -> ToleranceCV:
-    """A reducer with what a file says about its fit."""
+    """The reducer, with the fit and the path from a file."""
     estimator = default_estimator() if reducer.estimator is None else reducer.estimator
     reducer.estimator_ = clone(estimator).set_params(tolerance=fit.tolerance)
     store(reducer.estimator_, replace(fit, tolerance=None))
@@ -322,7 +324,7 @@ def restored(reducer: ToleranceCV, fit: Fit, path: Entry) -> ToleranceCV:
 
 
 def _path_in(entry: Entry, n_inputs: int) -> TolerancePath:
-    """A path, its arrays of the same length."""
+    """The path from a file, with checked shapes and dtypes."""
     kinds = {
         "tolerances": "f",
         "n_groups": "i",
@@ -341,5 +343,5 @@ def _path_in(entry: Entry, n_inputs: int) -> TolerancePath:
     return TolerancePath(**arrays)
 
 
-# All there are.
+# All reducers of the package.
 REDUCERS = (CustomCFA, GenLinCFA, LinCFA, MutualCFA, NonLinCFA, ToleranceCV)
