@@ -42,7 +42,7 @@ check: $(ENGINES)  ## types, lint, all fast tests, a third of the slow ones, and
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto -q --share 3
+	$(BIN)/python -m pytest -n auto -q --share 5
 	$(MAKE) floors
 	$(MAKE) quick
 
