@@ -17,6 +17,7 @@ from coterie._model_selection.tuning import ToleranceCV, tolerance_path
 from coterie._persist.models import load
 from coterie._persist.onnx import to_onnx
 from coterie.estimators import (
+    Coterie,
     CustomCFA,
     GenLinCFA,
     LinCFA,
@@ -28,6 +29,7 @@ from coterie.estimators import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "Coterie",
     "CustomCFA",
     "FitWarning",
     "GenLinCFA",

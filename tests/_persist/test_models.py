@@ -798,7 +798,7 @@ def test_what_is_no_model_is_one_sentence(tmp_path, text):
     [
         ({"version": 3}, "it was saved by a newer coterie (format 3, this one reads 2): pip"),
         ({"version": True}, "'version' must be a whole number"),
-        ({"reducer": "os.system"}, "'reducer' must be one of 'CustomCFA', "),
+        ({"reducer": "os.system"}, "'reducer' must be one of 'Coterie', 'CustomCFA', "),
         ({"parameters__verbose": 3}, "'parameters.verbose' is not a known key"),
         ({"parameters__missing": "often"}, "'parameters.missing' must be one of 'error', "),
         ({"parameters__inputs": {"is": "numpy", "name": "load"}}, "'parameters.inputs.name' must"),

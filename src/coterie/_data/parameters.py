@@ -63,6 +63,54 @@ def fit_spec(parameters: Mapping[str, Any], pricing: Pricing) -> FitSpec:
     return spec
 
 
+def joint_spec(parameters: Mapping[str, Any]) -> FitSpec:
+    """The checked parameters of Coterie, as far as they are those of all reducers."""
+    aggregation = checked_aggregation(parameters["aggregation"])
+    inputs = parameters["inputs"]
+    if isinstance(inputs, str):
+        checked_word("inputs", inputs, ["auto", "clip", "rank"], also=", None or a transformer")
+    else:
+        _check_inputs(inputs)
+    n_groups = parameters["n_groups"]
+    return FitSpec(
+        tolerance=None,
+        n_groups=None if n_groups is None else checked_count("n_groups", n_groups, least=1),
+        aggregation=aggregation,
+        search=SEARCHES["best"],
+        inputs=inputs,
+        scale=False,
+        signs=_checked_auto_signs(parameters["signs"], aggregation),
+        missing=True,
+        connectivity=parameters["connectivity"],
+        max_group_size=parameters["max_group_size"],
+        initial_groups=parameters["initial_groups"],
+        keep=parameters["keep"],
+        separate=parameters["separate"],
+        target_weights=parameters["target_weights"],
+        compute=ComputeOptions("auto", None),
+    )
+
+
+def _checked_auto_signs(signs: object, aggregation: Aggregation) -> bool:
+    """Whether features may join multiplied by -1; "auto" where the aggregation allows it."""
+    allows = isinstance(aggregation, LinearSum)
+    if isinstance(signs, str) and signs == "auto":
+        return allows
+    if not isinstance(signs, bool | np.bool_):
+        raise ValueError(f"signs must be 'auto', True or False, got {signs!r}.")
+    if signs and not allows:
+        raise ValueError(f"signs=True needs aggregation='mean' or 'sum', got '{aggregation.name}'.")
+    return bool(signs)
+
+
+def checked_share(parameter: str, number: object) -> float:
+    """The number, if it is from 0 to 1."""
+    share = checked_number(parameter, number)
+    if share > 1:
+        raise ValueError(f"{parameter} must be from 0 to 1, got {number!r}.")
+    return share
+
+
 def checked_flag(parameter: str, flag: object) -> bool:
     """The flag, if it is True or False."""
     if not isinstance(flag, bool | np.bool_):

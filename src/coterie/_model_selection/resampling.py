@@ -278,8 +278,12 @@ def _classes(target: Any) -> IntArray:
 
 
 def _numbered(labels: Any) -> IntArray:
-    """The labels of the same groups, numbered in order of their first member."""
-    _, first, group = np.unique(labels, return_index=True, return_inverse=True)
+    """The labels of the same groups, numbered in order of their first member.
+
+    Inputs that are left out, with label -1, count as the last group.
+    """
+    values, first, group = np.unique(labels, return_index=True, return_inverse=True)
+    first = np.where(values < 0, len(labels), first)
     return np.argsort(np.argsort(first))[group]
 
 

@@ -13,6 +13,7 @@ from coterie._persist.documents import (
     checked_functions,
     document_of,
     fit_in,
+    joint_in,
     restore_settings,
     unfitted_in,
     upgraded,
@@ -51,7 +52,8 @@ def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = Non
 
     Returns
     -------
-    NonLinCFA, GenLinCFA, LinCFA, MutualCFA, CustomCFA or ToleranceCV
+    Coterie, NonLinCFA, GenLinCFA, LinCFA, MutualCFA, CustomCFA or ToleranceCV
+        A Coterie from a file transforms and tells all, but has no path for ``with_n_groups``.
 
     Raises
     ------
@@ -132,5 +134,7 @@ def _reducer_from_json(document: Entry, functions: Mapping[str, Any]) -> Any:
         restored(reducer, fit, fitted["path"])
     else:
         store(reducer, fit)
+    if (joint := fitted.get("joint")) is not None:
+        vars(reducer).update(joint_in(joint, fit))
     restore_settings(reducer, document)
     return reducer

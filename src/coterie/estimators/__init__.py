@@ -1,6 +1,7 @@
-"""The scikit-learn estimators: NonLinCFA, GenLinCFA, LinCFA, MutualCFA and CustomCFA."""
+"""The scikit-learn estimators: Coterie, NonLinCFA, GenLinCFA, LinCFA, MutualCFA and CustomCFA."""
 
 from coterie._data.training import inputs_of, normalised_weights
+from coterie.estimators._coterie import Coterie
 from coterie.estimators._custom import CustomCFA
 from coterie.estimators._genlin import GenLinCFA
 from coterie.estimators._html import groups_shown
@@ -12,11 +13,13 @@ from coterie.estimators._reducer import (
     input_names_of,
     pricing_of,
     problem_of,
+    shown_labels,
     store,
 )
 from coterie.estimators._remote import transformed
 
 __all__ = [
+    "Coterie",
     "CustomCFA",
     "GenLinCFA",
     "LinCFA",
@@ -29,6 +32,7 @@ __all__ = [
     "normalised_weights",
     "pricing_of",
     "problem_of",
+    "shown_labels",
     "store",
     "transformed",
 ]

@@ -33,7 +33,7 @@ def groups_shown(reducer: Any) -> str:
     except (AttributeError, ValueError, IndexError):
         # Not fitted, or the last fit failed: scikit-learn's diagram is still shown.
         return ""
-    sizes = np.bincount(reducer.labels_)
+    sizes = np.bincount(reducer.labels_[reducer.labels_ >= 0])
     largest = np.argsort(-sizes, kind="stable")[:MOST_ROWS]
     highest = _highest_prices(reducer.trace_, len(sizes))
     rows = "".join(_row(g, names[g], sizes[g], highest[g]) for g in largest.tolist())

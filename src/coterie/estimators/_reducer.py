@@ -26,7 +26,7 @@ from coterie._core.fit import (
     checked_names,
     fit_groups,
 )
-from coterie._core.values import FloatArray
+from coterie._core.values import FloatArray, IntArray
 from coterie._data.engines import engine_of
 from coterie._data.fields import is_field
 from coterie._data.moments import Moments
@@ -80,6 +80,8 @@ def _can_go_back(reducer: Reducer) -> bool:
             f"aggregation '{aggregation.name}' has no inverse; 'mean', 'sum' and 'principal' have."
         )
     inputs = reducer.inputs if fit is None else fit.features.inputs
+    if isinstance(inputs, str):
+        return True
     if inputs is not None and not hasattr(inputs, "inverse_transform"):
         raise AttributeError(f"inputs {inputs!r} has no inverse_transform.")
     return True
@@ -89,8 +91,8 @@ def _can_do_without_rows(reducer: Reducer) -> bool:
     """Whether the parameters allow a fit from moments, without rows."""
     reason = reducer._row_reason or reason_for_rows(
         checked_aggregation(reducer.aggregation),
-        reducer.inputs,
-        missing=reducer.missing != "error",
+        None if isinstance(reducer.inputs, str) and reducer.inputs == "auto" else reducer.inputs,
+        missing=reducer.missing == "pairwise",
     )
     if reason:
         raise AttributeError(f"{reason}: moments are not enough. Use fit.")
@@ -259,13 +261,17 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         fit = self.fit_
         if values is None:
-            return fit.features.layout.field(fit.labels)
+            is_left_out = fit.labels < 0
+            labels = np.where(is_left_out, np.nan, fit.labels) if is_left_out.any() else fit.labels
+            return fit.features.layout.field(labels)
         values = np.asarray(values)
         if values.shape != (fit.n_groups,):
             raise ValueError(
                 f"values must have one entry per group, {fit.n_groups}, got shape {values.shape}."
             )
-        return fit.features.layout.field(values[fit.labels])
+        # What is left out has no value.
+        each = np.append(values, np.nan) if len(fit.rest) else values
+        return fit.features.layout.field(each[fit.labels])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the aggregates: ``mean(a, b, c)``, or ``a`` for a group of one.
@@ -341,14 +347,14 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.multi_output = self._takes_several_targets
-        tags.input_tags.allow_nan = self.missing == "pairwise"
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.sparse = self._takes_sparse()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     def _takes_sparse(self) -> bool:
         is_sum = isinstance(self.aggregation, str) and self.aggregation in ("mean", "sum")
-        return is_sum and self.missing == "error" and self._row_reason is None
+        return is_sum and self.missing != "pairwise" and self._row_reason is None
 
 
 def training_data(
@@ -388,6 +394,12 @@ def store(reducer: Any, fit: Fit) -> None:
         reducer.__dict__.pop(f"{name}_", None)
         if value is not None:
             setattr(reducer, f"{name}_", value)
+
+
+def shown_labels(reducer: Any) -> IntArray:
+    """The group of each input for lists and pictures: what is left out has the next number."""
+    labels: IntArray = reducer.labels_
+    return np.where(labels < 0, reducer.n_groups_, labels)
 
 
 def input_names_of(reducer: Any, input_features: Any = None) -> list[str]:

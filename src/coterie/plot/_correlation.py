@@ -10,7 +10,7 @@ import numpy as np
 from coterie._core.values import FloatArray, IntArray
 from coterie.plot._canvas import axes_for, pyplot
 from coterie.plot._heatmap import add_colorbar, draw_heatmap, outline_groups
-from coterie.plot._reducer import checked_reducer, input_columns, signed_names
+from coterie.plot._reducer import checked_reducer, input_columns, labels_apart, signed_names
 from coterie.report.inspection import StandardisedColumns, block_correlations
 
 if TYPE_CHECKING:
@@ -77,9 +77,9 @@ class CorrelationDisplay:
             raise ValueError("X must have 2 rows or more to correlate features, got 1.")
         standardised = StandardisedColumns.of(columns)
         blocks, means = block_correlations(
-            standardised, reducer.labels_, reducer.signs_, MAX_BLOCKS
+            standardised, labels_apart(reducer), reducer.signs_, MAX_BLOCKS
         )
-        return cls(means, blocks, reducer.labels_, signed_names(reducer))
+        return cls(means, blocks, labels_apart(reducer), signed_names(reducer))
 
     def plot(self, ax: Axes | None = None, *, colorbar: bool = True) -> Self:
         """Draw the plot.

@@ -26,6 +26,7 @@ from coterie.plot._reducer import (
     checked_positions,
     checked_reducer,
     input_columns,
+    labels_apart,
     signed_names,
 )
 
@@ -98,7 +99,7 @@ class GroupsDisplay:
     def from_estimator(cls, reducer: Any, X: Any = None, positions: Any = None) -> Self:
         """Create the display from a fitted reducer; see ``plot_groups``."""
         reducer = checked_reducer(reducer)
-        names, labels = signed_names(reducer), reducer.labels_
+        names, labels = signed_names(reducer), labels_apart(reducer)
         places, axis = _feature_positions(reducer, positions, len(labels))
         means = None if X is None else _column_means(input_columns(reducer, X))
         return cls(labels, names, places, means, axis)

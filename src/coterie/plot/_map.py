@@ -18,7 +18,7 @@ from coterie.plot._canvas import (
     pyplot,
     title_from_labels,
 )
-from coterie.plot._reducer import checked_reducer
+from coterie.plot._reducer import checked_reducer, labels_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +86,7 @@ class MapDisplay:
             points = _checked_points(coordinates, len(reducer.labels_))
             names = [str(name) for name in getattr(coordinates, "columns", ())]
             named = {"axes": (names[0], names[1])} if names else {}
-            return cls(reducer.labels_, points, reducer.signs_, **named)
+            return cls(labels_apart(reducer), points, reducer.signs_, **named)
         if not hasattr(reducer, "as_field"):
             return cls._from_names(reducer, variable)
         labels = _select_variable(reducer.as_field(), variable)
@@ -107,7 +107,7 @@ class MapDisplay:
         own = np.array([layer == variable for layer in plane.layers])
         points = np.column_stack([plane.up, plane.across])[own]
         axes = (plane.up_name, plane.across_name)
-        return cls(reducer.labels_[own], points, reducer.signs_[own], axes)
+        return cls(labels_apart(reducer)[own], points, reducer.signs_[own], axes)
 
     @classmethod
     def _from_field(cls, labels: Any, signs: Any) -> Self:

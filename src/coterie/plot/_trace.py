@@ -21,7 +21,7 @@ from coterie.plot._canvas import (
     pyplot,
     short_label,
 )
-from coterie.plot._reducer import checked_reducer, signed_names
+from coterie.plot._reducer import checked_reducer, labels_apart, signed_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,7 +118,7 @@ class TraceDisplay:
         largest = sorted(growths, key=lambda growth: -len(growth.members))[:max_groups]
         shown = sorted(largest, key=lambda growth: growth.label)
         note = _omitted_note(len(shown), len(growths), reducer.n_groups_ - len(growths))
-        return cls(shown, signed_names(reducer), group_colours(reducer.labels_), note)
+        return cls(shown, signed_names(reducer), group_colours(labels_apart(reducer)), note)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the plot.

@@ -75,11 +75,15 @@ class LinearAggregates:
     means : ndarray of shape (n_columns,) or None
         Means of the training columns, if columns may have missing values. The deviation of a
         missing member from its mean is the average deviation of the other members.
+    spread : ndarray of shape (n_columns,) or None
+        Standard deviations in which these deviations are measured. With them, an aggregate whose
+        members are all missing is at its mean; without them it is NaN.
     """
 
     centre: FloatArray
     weights: sparse.csr_array
     means: FloatArray | None = None
+    spread: FloatArray | None = None
 
     @classmethod
     def of(
@@ -104,13 +108,14 @@ class LinearAggregates:
         weights: FloatArray,
         groups: Sequence[IntArray],
         means: FloatArray | None,
+        spread: FloatArray | None = None,
     ) -> LinearAggregates:
         """Aggregates with a given centre and weight for each column."""
         ends = np.cumsum([0, *map(len, groups)])
         members = np.concatenate(groups)
         shape = (len(groups), len(weights))
         matrix = sparse.csr_array((weights[members], members, ends), shape=shape)
-        return cls(centre, matrix, means)
+        return cls(centre, matrix, means, spread)
 
     @property
     def weight_of_each(self) -> FloatArray:
@@ -122,7 +127,11 @@ class LinearAggregates:
     def values(self, columns: Any) -> Any:
         """Aggregates of shape (n_samples, n_groups); sparse if the columns are sparse."""
         if is_sparse(columns):
-            return columns @ self.weights.T.astype(columns.dtype)
+            values, shift = (
+                columns @ self.weights.T.astype(columns.dtype),
+                self.weights @ self.centre,
+            )
+            return values.toarray() - shift.astype(columns.dtype) if shift.any() else values
         if isinstance(columns, OnDevice):
             return self._values_there(columns)
         if self.means is not None and np.isnan(columns).any():
@@ -148,16 +157,20 @@ class LinearAggregates:
     def _over_available(self, columns: FloatArray, means: FloatArray) -> FloatArray:
         """Aggregates of members with missing values; NaN where all members are missing."""
         has, weights = ~np.isnan(columns), self.weights
-        members = abs(weights.sign())
-        count = members @ has.T
-        deviation = members @ np.where(has, columns - means, 0.0).T
-        each = deviation / np.where(count > 0, count, np.nan)
-        values = weights @ np.where(has, columns, means).T + (weights @ ~has.T) * each
+        unit = np.ones(len(means)) if self.spread is None else self.spread
+        sign = weights.sign()
+        count = abs(sign) @ has.T
+        deviation = sign @ np.where(has, (columns - means) / unit, 0.0).T
+        each = deviation / np.where(count > 0, count, np.nan if self.spread is None else 1.0)
+        filled = sparse.csr_array(abs(weights) @ sparse.diags_array(unit))
+        values = weights @ np.where(has, columns, means).T + (filled @ ~has.T) * each
         values -= (weights @ self.centre)[:, None]
         return np.ascontiguousarray(values.T).astype(columns.dtype, copy=False)
 
     def members(self, values: Any) -> Any:
         """Columns of shape (n_samples, n_columns) that have these aggregates."""
+        if self.spread is not None:
+            return self._equal_members(values)
         lengths = self.weights.power(2).sum(axis=1)
         if is_sparse(values):
             return values @ (sparse.diags_array(1 / lengths) @ self.weights)
@@ -168,6 +181,22 @@ class LinearAggregates:
             )
             return (values / lengths)[:, group_of] * self.weight_of_each + self.centre
         return (self.weights.T @ (values / lengths).T).T + self.centre
+
+    def _equal_members(self, values: Any) -> Any:
+        """Columns whose weighted deviations from the centre are the same within each group."""
+        sizes = np.diff(self.weights.indptr)
+        each = self.weights.copy()
+        each.data = 1 / (each.data * np.repeat(sizes, sizes))
+        if is_sparse(values) and not self.centre.any():
+            return values @ each
+        values = values.toarray() if is_sparse(values) else values
+        if isinstance(values, OnDevice):
+            group_of = np.zeros(each.shape[1], dtype=np.intp)
+            group_of[each.indices] = np.repeat(np.arange(len(sizes)), sizes)
+            weights = np.zeros(each.shape[1])
+            weights[each.indices] = each.data
+            return values[:, group_of] * weights + self.centre
+        return (each.T @ values.T).T + self.centre
 
 
 @dataclass(frozen=True)

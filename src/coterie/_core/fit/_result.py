@@ -24,7 +24,8 @@ class Fit:
     Parameters
     ----------
     labels : ndarray of shape (n_inputs,)
-        The group number of each input. Groups are numbered in order of their first member.
+        The group number of each input, or -1 if it is left out. Groups are numbered in order of
+        their first member.
     groups : list of ndarray
         The input numbers of the members of each group.
     signs : ndarray of shape (n_inputs,)
@@ -47,6 +48,9 @@ class Fit:
         Which inputs were constant.
     spread : ndarray of shape (n_inputs,) or None
         Standard deviation of each input, after scaling.
+    standardised : ndarray of shape (n_groups,) or None
+        Which groups are aggregated in standard deviations, because the units of their members
+        differ; None: none.
     """
 
     labels: IntArray
@@ -62,6 +66,7 @@ class Fit:
     n_samples: float | None = None
     constant: BoolArray | None = None
     spread: FloatArray | None = None
+    standardised: BoolArray | None = None
 
     @property
     def n_inputs(self) -> int:
@@ -106,10 +111,23 @@ class Fit:
         named = [
             names[members[0]]
             if len(members) == 1 and keeps_single
-            else aggregate_name(self.aggregation.name, members, names)
-            for members in self.groups
+            else aggregate_name(word, members, names)
+            for word, members in zip(self._words, self.groups, strict=True)
         ]
         return np.array(made_unique(named), dtype=object)
+
+    @property
+    def _words(self) -> list[str]:
+        """The word for each aggregate: that of the aggregation, with a z in standard deviations."""
+        name = self.aggregation.name
+        if self.standardised is None:
+            return [name] * self.n_groups
+        return [f"z{name}" if each else name for each in self.standardised]
+
+    @property
+    def rest(self) -> IntArray:
+        """The inputs that are left out."""
+        return np.flatnonzero(self.labels < 0)
 
     def weighted_sum(self) -> tuple[sparse.csr_array, FloatArray]:
         """The aggregates as weighted sums: the weights of the features, and the intercepts."""

@@ -4,7 +4,7 @@ from coterie._data.training._columns import (
     ColumnData,
     column_data,
 )
-from coterie._data.training._folds import checked_cv, fold_of_each
+from coterie._data.training._folds import checked_cv, fold_of_each, splits_of_rows
 from coterie._data.training._lazy import (
     check_in_memory,
     check_rows_at_hand,
@@ -28,6 +28,8 @@ from coterie._data.training._rows import (
 from coterie._data.training._table import (
     checked_array,
     feature_names,
+    fitted_inputs,
+    input_columns,
     inputs_of,
     is_transformer,
     read_table,
@@ -42,8 +44,11 @@ from coterie._data.training._targets import (
     NumbersOrCodes,
     OneNumber,
     TargetReader,
+    TargetsOfTask,
     is_text,
     look_like_classes,
+    task_in_moments,
+    task_of,
 )
 
 __all__ = [
@@ -56,6 +61,7 @@ __all__ = [
     "OneNumber",
     "Rows",
     "TargetReader",
+    "TargetsOfTask",
     "check_in_memory",
     "check_moments_suffice",
     "check_rows_at_hand",
@@ -66,7 +72,9 @@ __all__ = [
     "column_data",
     "engine_for",
     "feature_names",
+    "fitted_inputs",
     "fold_of_each",
+    "input_columns",
     "inputs_of",
     "is_out_of_memory",
     "is_text",
@@ -78,7 +86,10 @@ __all__ = [
     "normalised_weights",
     "read_table",
     "reason_for_rows",
+    "splits_of_rows",
     "table_as_in_fit",
     "table_of_field",
     "taken_to_apply",
+    "task_in_moments",
+    "task_of",
 ]

@@ -11,6 +11,13 @@ from sklearn.utils.validation import has_fit_parameter
 from coterie._core.values import FloatArray, is_sparse
 from coterie._data.training import is_text
 
+# Coterie has a task in place of a family.
+FAMILY_OF_TASK: dict[str | None, str] = {
+    "regression": "gaussian",
+    "classes": "bernoulli",
+    "counts": "poisson",
+}
+
 
 def plain_model(estimator: Any, X: Any, y: Any) -> Any:
     """The default model for the aggregates of a reducer, by kind of target."""
@@ -36,12 +43,13 @@ def plain_model(estimator: Any, X: Any, y: Any) -> Any:
         "inverse_gaussian": TweedieRegressor(power=3, link="log", **ridge),
     }
     inside = getattr(estimator, "estimator", None) or estimator
-    family = getattr(inside, "family", "gaussian")
+    task = getattr(inside, "task_", getattr(inside, "task", None))
+    family = FAMILY_OF_TASK.get(task, getattr(inside, "family", "gaussian"))
     if is_text(y):
         family = "bernoulli"
     word = family if isinstance(family, str) else family.name.partition("(")[0]
     model = models.get("poisson" if word == "negative_binomial" else word)
-    fill = [SimpleImputer()] if getattr(inside, "missing", "error") == "pairwise" else []
+    fill = [SimpleImputer()] if getattr(inside, "missing", "error") != "error" else []
     if model is None:
         return make_pipeline(*fill, LinearRegression()) if fill else LinearRegression()
     if np.ndim(y) > 1:

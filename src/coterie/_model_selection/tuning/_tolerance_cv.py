@@ -22,6 +22,7 @@ from coterie._model_selection.tuning._path import TolerancePath, tolerance_path
 from coterie._persist.documents import document_of, plain_state, state_again
 from coterie._persist.files import Entry, array_in, text_of, write_whole
 from coterie.estimators import (
+    Coterie,
     CustomCFA,
     GenLinCFA,
     LinCFA,
@@ -344,4 +345,4 @@ def _path_in(entry: Entry, n_inputs: int) -> TolerancePath:
 
 
 # All reducers of the package.
-REDUCERS = (CustomCFA, GenLinCFA, LinCFA, MutualCFA, NonLinCFA, ToleranceCV)
+REDUCERS = (Coterie, CustomCFA, GenLinCFA, LinCFA, MutualCFA, NonLinCFA, ToleranceCV)

@@ -5,6 +5,7 @@ from coterie._persist.documents._documents import (
     VERSION,
     document_of,
     fit_in,
+    joint_in,
     restore_settings,
 )
 from coterie._persist.documents._functions import checked_functions
@@ -18,6 +19,7 @@ __all__ = [
     "checked_functions",
     "document_of",
     "fit_in",
+    "joint_in",
     "plain_state",
     "restore_settings",
     "state_again",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from numbers import Real
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn import config_context
 
 from coterie._core.aggregations import AGGREGATIONS, Aggregation, Linear, over_available
 from coterie._core.fit import Features, Fit, Scaling
+from coterie._core.joint import INPUTS
 from coterie._core.values import TRACE_DTYPE, IntArray, Trace
 from coterie._data.fields import layout_in, plain_layout
 from coterie._data.parameters import checked_word
@@ -30,8 +32,10 @@ from coterie._persist.documents._parameters import (
 from coterie._persist.documents._state import (
     aggregates_again,
     aggregation_again,
+    inputs_again,
     plain_aggregates,
     plain_aggregation,
+    plain_inputs,
     plain_trace,
     trace_again,
 )
@@ -85,12 +89,14 @@ def _plain_fit(fit: Fit, naming: Naming, trace: str) -> dict[str, Any]:
         "feature_names_in": None if names is None else [str(name) for name in names],
         "labels": fit.labels.tolist(),
         "signs": [int(sign) for sign in fit.signs],
-        "inputs": None if features.inputs is None else plain_function(features.inputs, naming),
+        "inputs": _plain_inputs(features.inputs, naming),
         "aggregation": aggregation if isinstance(aggregation, str) else naming.plain(aggregation),
         "gaps": learned["means"] is not None,
         "means": None if learned["means"] is None else plain_numbers(learned["means"]),
         "centre": plain_numbers(learned["centre"]) if "centre" in learned else None,
         "weights": plain_numbers(learned["weights"]) if "weights" in learned else None,
+        "spread": plain_array(learned["spread"]) if learned.get("spread") is not None else None,
+        "standardised": None if fit.standardised is None else fit.standardised.tolist(),
         "scaling": features.scaling
         and {
             "centre": plain_array(features.scaling.centre),
@@ -112,7 +118,61 @@ def _plain_choice(reducer: Any) -> dict[str, Any]:
     path = getattr(reducer, "path_", None)
     if path is None:
         return tolerance
+    if isinstance(path, dict):
+        return tolerance | {"joint": _plain_joint(reducer)}
     return tolerance | {"path": {name: plain_array(one) for name, one in vars(path).items()}}
+
+
+# What Coterie learns besides its groups, as words and as arrays.
+JOINT_WORDS = ("task", "inputs", "choice")
+JOINT_ARRAYS = ("stability", "tree")
+JOINT_PATH = ("n_groups", "score", "std_error", "stability")
+
+
+def _plain_joint(reducer: Any) -> dict[str, Any]:
+    return {
+        **{name: getattr(reducer, f"{name}_") for name in JOINT_WORDS},
+        **{name: plain_array(getattr(reducer, f"{name}_")) for name in JOINT_ARRAYS},
+        "path": {name: plain_array(reducer.path_[name]) for name in JOINT_PATH},
+    }
+
+
+def joint_in(entry: Entry, fit: Fit) -> dict[str, Any]:
+    """The attributes that Coterie has besides its groups."""
+    found: dict[str, Any] = {f"{name}_": entry[name].text() for name in JOINT_WORDS}
+    found |= {f"{name}_": array_in(entry[name]) for name in JOINT_ARRAYS}
+    tree, stability = found["tree_"], found["stability_"]
+    if tree.shape != (fit.n_inputs - 1, 4) or tree.dtype.kind != "f":
+        raise entry["tree"].wrong(f"an array of {fit.n_inputs - 1} x 4 floats")
+    if stability.shape != (fit.n_groups,):
+        raise entry["stability"].wrong(f"an array of {fit.n_groups} numbers")
+    found["path_"] = {name: array_in(entry["path"][name]) for name in JOINT_PATH}
+    children, distances = tree[:, :2].astype(np.intp), tree[:, 2]
+    return found | {"children_": children, "distances_": distances, "rest_": fit.rest}
+
+
+def _plain_inputs(inputs: Any, naming: Naming) -> Any:
+    plain = plain_inputs(inputs)
+    if isinstance(plain, dict):
+        return {
+            name: plain_array(one) if isinstance(one, np.ndarray) else one
+            for name, one in plain.items()
+        }
+    return None if inputs is None else plain_function(inputs, naming)
+
+
+def _inputs_in(entry: Entry, functions: Mapping[str, Any]) -> Any:
+    if entry.is_null:
+        return None
+    word = entry.value.get("is") if entry.is_object else None
+    if word not in INPUTS:
+        return function_in(entry, functions)
+    names = [one.name for one in fields(INPUTS[word])]
+    arrays = {name: array_in(entry[name]) for name in names}
+    for name, array in arrays.items():
+        if array.dtype.kind != "f" or array.ndim != (1 if word == "clip" else 2):
+            raise entry[name].wrong("an array of floats")
+    return inputs_again({"is": word, **arrays})
 
 
 def _plain_classes(classes: Any) -> Any:
@@ -149,6 +209,7 @@ def fit_in(fitted: Entry, functions: Mapping[str, Any]) -> Fit:
         aggregates=aggregates_again(learned, aggregation, groups),
         features=_features_in(fitted, len(labels), functions),
         classes=None if fitted["classes"].is_null else _classes_in(fitted["classes"]),
+        standardised=_standardised_in(fitted, len(groups)),
         **numbers,
     )
 
@@ -163,12 +224,15 @@ def restore_settings(reducer: Any, entry: Entry) -> None:
 
 def _groups_in(entry: Entry) -> tuple[list[IntArray], IntArray]:
     """Groups and labels, numbered in the order of first members."""
-    labels = np.array(entry.whole_numbers(most=len(entry.values()) - 1), dtype=np.intp)
+    most = len(entry.values()) - 1
+    labels = np.array(entry.whole_numbers(least=-1, most=most), dtype=np.intp)
     numbers, firsts = np.unique(labels, return_index=True)
+    if len(numbers) and numbers[0] < 0:
+        numbers, firsts = numbers[1:], firsts[1:]
     in_order = np.array_equal(numbers, np.arange(len(numbers))) and (np.diff(firsts) > 0).all()
-    if len(labels) < 2 or not in_order:
+    if len(labels) < 2 or not len(numbers) or not in_order:
         raise entry.wrong("the group of each of two or more inputs, in order of first members")
-    members = np.argsort(labels, kind="stable")
+    members = np.argsort(labels, kind="stable")[np.count_nonzero(labels < 0) :]
     return np.split(members, np.searchsorted(labels[members], numbers[1:])), labels
 
 
@@ -193,7 +257,25 @@ def _learned_in(fitted: Entry, aggregation: Aggregation, n_inputs: int) -> dict[
     if not isinstance(aggregation, Linear):
         return {"means": means}
     learned = ((name, fitted[name]) for name in ("centre", "weights"))
-    return {"means": means} | {name: floats_in(one, length=n_inputs) for name, one in learned}
+    found = {name: floats_in(one, length=n_inputs) for name, one in learned}
+    return {"means": means, "spread": _spread_in(fitted, n_inputs), **found}
+
+
+def _spread_in(fitted: Entry, n_inputs: int) -> Any:
+    entry = fitted.get("spread")
+    if entry is None or entry.is_null:
+        return None
+    spread = array_in(entry)
+    if spread.shape != (n_inputs,) or spread.dtype.kind != "f" or not (spread > 0).all():
+        raise entry.wrong(f"an array of {n_inputs} numbers of more than 0")
+    return spread
+
+
+def _standardised_in(fitted: Entry, n_groups: int) -> Any:
+    entry = fitted.get("standardised")
+    if entry is None or entry.is_null:
+        return None
+    return np.array(entry.truths(n_groups), dtype=bool)
 
 
 def _scaling_in(entry: Entry, n_inputs: int) -> Scaling | None:
@@ -211,10 +293,11 @@ def _scaling_in(entry: Entry, n_inputs: int) -> Scaling | None:
 def _features_in(fitted: Entry, n_inputs: int, functions: Mapping[str, Any]) -> Features:
     """The features of X: how many, their names where they had some, and how they become inputs."""
     count, given = fitted["n_features_in"], fitted["inputs"]
-    inputs = None if given.is_null else function_in(given, functions)
+    inputs = _inputs_in(given, functions)
     layout = None if fitted["field"].is_null else layout_in(fitted["field"])
     n_features = count.whole(1, max(MAX_FEATURES, n_inputs))
-    keeps_number = inputs is None or inputs in NUMPY.values()
+    is_ours = isinstance(inputs, tuple(INPUTS.values()))
+    keeps_number = inputs is None or is_ours or inputs in NUMPY.values()
     if keeps_number and n_features != n_inputs:
         raise count.wrong(f"{n_inputs}, as there are labels")
     if layout is not None and layout.n_columns != n_features:

@@ -16,6 +16,7 @@ from coterie._core.fit import (
     PlainAggregates,
     Scaling,
 )
+from coterie._core.joint import INPUTS
 from coterie._core.values import TRACE_DTYPE, IntArray, Trace
 from coterie._data.moments import Moments
 from coterie._data.parameters import checked_aggregation
@@ -41,6 +42,7 @@ def plain_aggregates(aggregates: LinearAggregates | PlainAggregates) -> dict[str
         "means": aggregates.means,
         "centre": aggregates.centre,
         "weights": aggregates.weight_of_each,
+        "spread": aggregates.spread,
     }
 
 
@@ -50,7 +52,7 @@ def aggregates_again(
     """The aggregates again."""
     if isinstance(aggregation, Linear):
         return LinearAggregates.with_weights(
-            plain["centre"], plain["weights"], groups, plain["means"]
+            plain["centre"], plain["weights"], groups, plain["means"], plain.get("spread")
         )
     return PlainAggregates(aggregation, groups, plain["means"])
 
@@ -78,12 +80,30 @@ def _plain_fit(fit: Fit) -> dict[str, Any]:
     return {
         "aggregation": plain_aggregation(fit.aggregation),
         "aggregates": plain_aggregates(fit.aggregates),
-        "features": plain_fields(replace(fit.features, scaling=None)),
+        "features": plain_fields(replace(fit.features, scaling=None, inputs=None)),
+        "inputs": plain_inputs(fit.features.inputs),
         "scaling": plain_fields(fit.features.scaling),
         "n_samples": fit.n_samples,
         "constant": fit.constant,
         "spread": fit.spread,
+        "standardised": fit.standardised,
     }
+
+
+def plain_inputs(inputs: Any) -> Any:
+    """Inputs that Coterie has made as a dict of arrays; others as they are."""
+    for word, kind in INPUTS.items():
+        if isinstance(inputs, kind):
+            return {"is": word, **(plain_fields(inputs) or {})}
+    return inputs
+
+
+def inputs_again(plain: Any) -> Any:
+    """The inputs again."""
+    if isinstance(plain, dict):
+        kind: Any = INPUTS[plain["is"]]
+        return kind(**{name: one for name, one in plain.items() if name != "is"})
+    return plain
 
 
 def _fit_again(plain: Mapping[str, Any], state: Mapping[str, Any]) -> Fit:
@@ -96,13 +116,16 @@ def _fit_again(plain: Mapping[str, Any], state: Mapping[str, Any]) -> Fit:
         trace=state["trace_"],
         aggregation=aggregation,
         aggregates=aggregates_again(plain["aggregates"], aggregation, state["groups_"]),
-        features=replace(Features(**plain["features"]), scaling=scaling),
+        features=replace(
+            Features(**plain["features"]), scaling=scaling, inputs=inputs_again(plain["inputs"])
+        ),
         classes=state.get("classes_"),
         tolerance=state.get("tolerance_"),
         penalty=state.get("penalty_"),
         n_samples=plain["n_samples"],
         constant=plain["constant"],
         spread=plain["spread"],
+        standardised=plain["standardised"],
     )
 
 

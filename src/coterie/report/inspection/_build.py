@@ -19,13 +19,20 @@ from coterie._model_selection.tuning import (
     outputs_of,
     plain_model,
 )
-from coterie.estimators import input_names_of, inputs_of
+from coterie.estimators import input_names_of, inputs_of, shown_labels
 from coterie.report.inspection._checks import check_fitted_reducer, checked_coordinates
 from coterie.report.inspection._correlations import correlation_summary, likeness, weakest
 from coterie.report.inspection._positions import build_map, build_spectrum
 from coterie.report.inspection._standardised import StandardisedColumns
 from coterie.report.inspection._summary import Group, Merge, PathSummary, Score, Summary
 
+LEFT_OUT = "left out"
+INPUT_SENTENCES = {
+    "clip": "Values further than three standard deviations from the mean were moved there first, "
+    "because a regression on all columns then predicts better.",
+    "rank": "Each value was first replaced by the share of training values below it, because a "
+    "regression on all columns then predicts better.",
+}
 # Labels of all partitions on the path; more would make the report slow to open.
 MAX_PATH_LABELS = 400_000
 
@@ -101,9 +108,9 @@ def summarise(
         targets=[targets] if isinstance(targets, str) else [*map(str, targets)],
         metric=metric,
         scores=[*scores],
-        path=_path_summary(getattr(reducer, "path_", None) if path is None else path),
+        path=_path_summary(_tolerance_path_of(reducer) if path is None else path),
         n_test_rows=n_test_rows,
-        notes=[notes] if isinstance(notes, str) else [*notes],
+        notes=[*([notes] if isinstance(notes, str) else notes), *_told_by(reducer)],
     )
     if stability is not None:
         summary = _add_stability(summary, stability)
@@ -142,9 +149,9 @@ def _fit_summary(reducer: Any, title: str) -> Summary:
         tolerance=_numeric_tolerance(reducer),
         penalty=_float_or_none(getattr(reducer, "penalty_", None)),
         features=[str(name) for name in input_names_of(reducer)],
-        labels=reducer.labels_.tolist(),
+        labels=shown_labels(reducer).tolist(),
         signs=[int(sign) for sign in reducer.signs_],
-        groups=_group_summaries(reducer.groups_, names, reducer.trace_),
+        groups=_group_summaries(reducer.groups_, names, reducer.trace_) + _left_out(reducer),
         metric="",
         scores=[],
         path=None,
@@ -154,6 +161,7 @@ def _fit_summary(reducer: Any, title: str) -> Summary:
         n_resamples=None,
         agreement=None,
         notes=[],
+        rest=reducer.n_groups_ if len(reducer.fit_.rest) else None,
     )
 
 
@@ -205,6 +213,39 @@ def _group_summaries(members: Iterable[Any], names: Iterable[Any], trace: Trace)
         )
         for number, (name, one) in enumerate(pairs)
     ]
+
+
+def _tolerance_path_of(reducer: Any) -> TolerancePath | None:
+    """The tolerance path of a reducer that has one."""
+    path = getattr(reducer, "path_", None)
+    return path if isinstance(path, TolerancePath) else None
+
+
+def _left_out(reducer: Any) -> list[Group]:
+    """The features that are left out, as one entry after the groups; none if there are none."""
+    rest = reducer.fit_.rest.tolist()
+    return [Group(LEFT_OUT, rest, [], None, None, None, [], [], None)] if rest else []
+
+
+def _told_by(reducer: Any) -> list[str]:
+    """What the reducer says about its choices, in sentences."""
+    told = []
+    if (choice := getattr(reducer, "choice_", None)) is not None:
+        told.append(choice)
+    if (made := INPUT_SENTENCES.get(getattr(reducer, "inputs_", ""))) is not None:
+        told.append(made)
+    if len(rest := reducer.fit_.rest):
+        told.append(
+            f"{len(rest):,} features are left out: they are constant, or add nothing to the "
+            "prediction given the other columns."
+        )
+    stable = getattr(reducer, "stability_", None)
+    if isinstance(stable, np.ndarray) and len(stable):
+        told.append(
+            f"From three fifths of the rows, groups overlap with these by {stable.mean():.2f} on "
+            f"average and {stable.min():.2f} at least (1: the same groups)."
+        )
+    return told
 
 
 def _path_summary(path: TolerancePath | None) -> PathSummary | None:
@@ -259,14 +300,16 @@ def _add_data(
     values = zip(
         summary.groups,
         likeness(standardised, labels, signs),
-        weakest(standardised, aggregates, labels, signs),
+        weakest(standardised, _with_rest(summary, aggregates), labels, signs),
         strict=True,
     )
     return replace(
         summary,
         n_rows=columns.shape[0],
         groups=[
-            replace(group, likeness=float(mean), weakest=float(least)) if mean == mean else group
+            replace(group, likeness=float(mean), weakest=float(least))
+            if mean == mean and group.name is not LEFT_OUT
+            else group
             for group, mean, least in values
         ],
         correlation=correlation_summary(standardised, labels, signs),
@@ -277,6 +320,13 @@ def _add_data(
             summary.features, checked_coordinates("coordinates", coordinates, (n_inputs, 2))
         ),
     )
+
+
+def _with_rest(summary: Summary, aggregates: FloatArray) -> FloatArray:
+    """The aggregates, and a column of zeros for what is left out."""
+    if summary.rest is None:
+        return aggregates
+    return np.column_stack([aggregates, np.zeros(len(aggregates))])
 
 
 def _fit_linear_model(
@@ -310,6 +360,9 @@ def _add_coefficients(
     spread = np.where(np.isinf(standardised.spread), 0.0, standardised.spread)
     groups = [
         replace(group, weights=column.tolist(), effects=(column * scale).tolist())
-        for group, column, scale in zip(summary.groups, rows.T, spread, strict=True)
+        for group, column, scale in zip(
+            summary.groups[: summary.n_columns], rows.T, spread, strict=True
+        )
     ]
+    groups += summary.groups[summary.n_columns :]
     return replace(summary, targets=names, outputs=outputs_of(model, names), groups=groups)

@@ -28,10 +28,14 @@ def result_sentence(summary: Summary) -> str:
 
 def columns_sentence(summary: Summary) -> str:
     """The number of columns before and after."""
-    before, after = len(summary.features), len(summary.groups)
+    before, after = len(summary.features), summary.n_columns
     if before == after:
         return "No columns" if not before else f"{pluralise(before, 'column')} stayed apart"
-    return f"{pluralise(before, 'column')} became {format_count(after)}"
+    became = f"{pluralise(before, 'column')} became {format_count(after)}"
+    if summary.rest is None:
+        return became
+    n_left_out = len(summary.groups[summary.rest].members)
+    return f"{became}, {format_count(n_left_out)} of them left out"
 
 
 def score_change(scores: list[Score]) -> str:

@@ -252,6 +252,8 @@ class Summary:
         computed.
     notes : list of str
         Further sentences for the reader.
+    rest : int or None
+        The last number if the last group lists features that are left out; else None.
     """
 
     title: str
@@ -278,10 +280,17 @@ class Summary:
     n_resamples: int | None
     agreement: float | None
     notes: list[str]
+    rest: int | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns that the features become."""
+        return len(self.groups) - (self.rest is not None)
 
     def __post_init__(self) -> None:
         """Check that all parts have the same features and groups."""
         n_features, n_groups = len(self.features), len(self.groups)
+        _require(self.rest in (None, n_groups - 1), "features that are left out in the last group")
         _require(len(self.labels) == len(self.signs) == n_features, "labels and signs of features")
         _require(all(sign in (-1, 1) for sign in self.signs), "signs of 1 and -1")
         members = sorted(member for group in self.groups for member in group.members)

@@ -1,0 +1,217 @@
+"""The joint path: groups merge or are left out, the cheapest first, given all other columns."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from coterie._core.joint._penalty import Penalty
+from coterie._core.joint._sums import Scatter
+from coterie._core.joint._tree import Tree
+from coterie._core.values import BoolArray, FloatArray, IntArray
+
+# Two groups whose members have at least this mean correlation are near copies. They merge as
+# soon as their price is within noise, and neither is left out while they may merge.
+NEAR_COPIES = 0.9
+# Variances of coefficients are at least this share of what they were at the start; smaller ones
+# are rounding.
+SMALLEST_WIDTH = 1e-14
+# A price within noise, in units of the noise: the square of two standard errors.
+WITHIN_NOISE = 4.0
+
+
+class Step(NamedTuple):
+    """One step of a path: two groups merge, or one is left out (`second` and `merged` are -1)."""
+
+    first: int
+    second: int
+    merged: int
+    price: float
+
+
+class Freedom(NamedTuple):
+    """Whether groups may be left out, and which of the starting groups never are."""
+
+    leaves_out: bool
+    kept: BoolArray
+
+
+class Path(NamedTuple):
+    """A path from many groups to one, each step with one group fewer.
+
+    Parameters
+    ----------
+    start : ndarray of shape (n_start,)
+        The nodes of the tree that are the groups before the first step.
+    steps : list of Step
+    """
+
+    start: IntArray
+    steps: list[Step]
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of groups on the path."""
+        return range(len(self.start) - len(self.steps), len(self.start) + 1)
+
+    def groups_at(self, n_groups: int) -> IntArray:
+        """The nodes that are the groups where there are so many."""
+        kept = dict.fromkeys(self.start.tolist())
+        for step in self.steps[: len(self.start) - n_groups]:
+            del kept[step.first]
+            if step.merged >= 0:
+                del kept[step.second]
+                kept[step.merged] = None
+        return np.array(sorted(kept), dtype=np.intp)
+
+
+def joint_path(
+    scatter: Scatter,
+    tree: Tree,
+    start: IntArray,
+    penalty: Penalty,
+    freedom: Freedom,
+) -> Path:
+    """The path of a ridge regression on all groups, whose coefficients become equal or zero.
+
+    The regression minimises ``|y - sum_g S_g theta_g|^2 + lambda sum_g m_g theta_g^2``, S_g the
+    sum of the m_g standardised members of a group, with the signs of the tree. With ``K = (S'S +
+    lambda M)^-1``, a constraint ``a' theta = 0`` raises the minimum by ``(a' theta)^2 / (a' K
+    a)``, its price: a is e_g - e_h for a merge of g and h, and e_g where g is left out.
+
+    Parameters
+    ----------
+    scatter : Scatter
+        Moments of the sums S_g of the starting groups, and of the targets.
+    tree : Tree
+        Two groups may merge if they are the children of a node that may be a group.
+    start : ndarray of shape (n_start,)
+        The nodes of the starting groups.
+    penalty : Penalty
+    freedom : Freedom
+    """
+    return _Regression(scatter, tree, start, penalty, freedom).path()
+
+
+class _Regression:
+    """The regression while its groups merge; position 0, 1, ... are the starting groups."""
+
+    def __init__(
+        self,
+        scatter: Scatter,
+        tree: Tree,
+        start: IntArray,
+        penalty: Penalty,
+        freedom: Freedom,
+    ) -> None:
+        p = len(start)
+        self.tree, self.start, self.leaves_out = tree, start, freedom.leaves_out
+        self.noise, self.parent = penalty.noise * WITHIN_NOISE, tree.parent
+        ridge = scatter.columns.copy()
+        # A little more than the penalty, so that copies without a penalty can be inverted.
+        ridge[np.diag_indices(p)] += (
+            scatter.n * penalty.per_row * tree.n_members[start] + 1e-12 * ridge.max()
+        )
+        self.inverse = np.linalg.inv(ridge)
+        self.theta = self.inverse @ scatter.cross
+        self.least = SMALLEST_WIDTH * self.inverse.diagonal()
+        self.alive, self.kept = np.ones(p, dtype=bool), freedom.kept.copy()
+        self.node = start.copy()
+        self.place = dict(zip(start.tolist(), range(p), strict=True))
+        self.pairs: list[tuple[int, int, int]] = []
+        for node in start.tolist():
+            self._consider(node)
+
+    def _consider(self, node: int) -> None:
+        """Add the pair of a node and its sibling, if both are groups and may merge."""
+        parent = int(self.parent[node])
+        if parent < 0 or not self.tree.may_be_group[parent]:
+            return
+        first, second = self.tree.children[parent - self.tree.n_leaves].tolist()
+        if first in self.place and second in self.place:
+            pair = (self.place[first], self.place[second], parent)
+            if pair not in self.pairs:
+                self.pairs.append(pair)
+
+    def path(self) -> Path:
+        """All steps."""
+        steps = []
+        while (step := self._next_step()) is not None:
+            steps.append(step)
+        return Path(self.start, steps)
+
+    def _next_step(self) -> Step | None:
+        if self.alive.sum() <= 1:
+            return None
+        merge, merge_price, is_free = self._cheapest_merge()
+        if not is_free and self.leaves_out:
+            position, price = self._cheapest_to_leave_out()
+            if price < merge_price:
+                return self._left_out(position, price)
+        return None if merge is None else self._merged(merge, merge_price)
+
+    def _cheapest_merge(self) -> tuple[tuple[int, int, int] | None, float, bool]:
+        """The next merge, its price, and whether it comes before all else: near copies."""
+        if not self.pairs:
+            return None, np.inf, False
+        first, second, parent = np.array(self.pairs).T
+        own = self.inverse.diagonal()
+        gap = self.theta[first] - self.theta[second]
+        width = own[first] + own[second] - 2 * self.inverse[first, second]
+        # Of near copies without a penalty, the width is a difference of equal numbers.
+        width = np.maximum(width, self.least[first] + self.least[second])
+        price = np.square(gap).sum(axis=1) / width
+        likeness = self.tree.likeness[parent - self.tree.n_leaves]
+        free = (price <= self.noise) & (likeness >= NEAR_COPIES)
+        if free.any():
+            chosen = int(np.where(free, likeness, -np.inf).argmax())
+        else:
+            chosen = int(price.argmin())
+        return self.pairs[chosen], float(price[chosen]), bool(free.any())
+
+    def _cheapest_to_leave_out(self) -> tuple[int, float]:
+        own = np.maximum(self.inverse.diagonal(), self.least)
+        price = np.where(self.alive & ~self.kept, np.square(self.theta).sum(axis=1) / own, np.inf)
+        for first, second, parent in self.pairs:
+            if self.tree.likeness[parent - self.tree.n_leaves] >= NEAR_COPIES:
+                price[first] = price[second] = np.inf
+        chosen = int(price.argmin())
+        return chosen, float(price[chosen])
+
+    def _merged(self, pair: tuple[int, int, int], price: float) -> Step:
+        first, second, parent = pair
+        direction = np.zeros(len(self.alive))
+        direction[first], direction[second] = 1.0, -1.0
+        self._constrain(direction)
+        step = Step(int(self.node[first]), int(self.node[second]), parent, price)
+        del self.place[step.first], self.place[step.second]
+        self.node[first], self.place[parent] = parent, first
+        self.kept[first] |= self.kept[second]
+        self._remove(second, (first, second))
+        self._consider(parent)
+        return step
+
+    def _left_out(self, position: int, price: float) -> Step:
+        direction = np.zeros(len(self.alive))
+        direction[position] = 1.0
+        self._constrain(direction)
+        step = Step(int(self.node[position]), -1, -1, price)
+        del self.place[step.first]
+        self._remove(position, (position,))
+        return step
+
+    def _constrain(self, direction: FloatArray) -> None:
+        """Solve the regression again, with one more constraint ``direction' theta = 0``."""
+        k = self.inverse @ direction
+        width = max(float(direction @ k), float(np.abs(direction) @ self.least))
+        self.theta = self.theta - np.outer(k, direction @ self.theta) / width
+        self.inverse = self.inverse - np.outer(k, k) / width
+
+    def _remove(self, position: int, touched: tuple[int, ...]) -> None:
+        self.alive[position] = False
+        self.inverse[position] = self.inverse[:, position] = 0.0
+        self.theta[position] = 0.0
+        self.pairs = [
+            pair for pair in self.pairs if pair[0] not in touched and pair[1] not in touched
+        ]

@@ -1,0 +1,184 @@
+"""Inputs for heavy tails: columns clipped or as percentiles, where held-out rows say it pays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coterie._core.joint._penalty import PENALTIES
+from coterie._core.values import FloatArray
+
+# Values further from the mean are clipped, in standard deviations.
+CLIP_AT = 3.0
+# Other inputs are judged on at most this many columns.
+MAX_JUDGED = 2_000
+# How many standard errors better the prediction must be for other inputs to be taken.
+SURE = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Clipped:
+    """Columns with values beyond some bounds moved to the bounds.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (n_features,)
+    """
+
+    low: FloatArray
+    high: FloatArray
+    __name__ = "clip"
+
+    @classmethod
+    def of(cls, columns: FloatArray, weights: FloatArray | None = None) -> Clipped:
+        """Bounds at three standard deviations from the mean, of the values that are there."""
+        has = ~np.isnan(columns)
+        counts = has if weights is None else has * weights[:, None]
+        total = np.maximum(counts.sum(axis=0), np.finfo(float).tiny)
+        known = np.where(has, columns, 0.0)
+        centre = (counts * known).sum(axis=0) / total
+        apart = np.where(has, columns - centre, 0.0)
+        reach = CLIP_AT * np.sqrt((counts * np.square(apart)).sum(axis=0) / total)
+        return cls(centre - reach, centre + reach)
+
+    def __call__(self, columns: Any) -> FloatArray:
+        """The clipped columns."""
+        columns = np.asarray(columns)
+        return np.clip(columns, self.low, self.high).astype(columns.dtype, copy=False)
+
+    def inverse_transform(self, columns: FloatArray) -> FloatArray:
+        """The columns as they are: what was beyond the bounds is lost."""
+        return columns
+
+
+@dataclass(frozen=True, eq=False)
+class Percentiles:
+    """Columns as the share of training values that are smaller, ties counted half.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_features)
+        The sorted training values; missing ones last.
+    shares : ndarray of shape (n_samples + 1, n_features)
+        The share of the training rows before each value, by weight; 1 from the last value on.
+    """
+
+    values: FloatArray
+    shares: FloatArray
+    __name__ = "rank"
+
+    @classmethod
+    def of(cls, columns: FloatArray, weights: FloatArray | None = None) -> Percentiles:
+        """Percentiles among these columns."""
+        order = np.argsort(columns, axis=0, kind="stable")
+        values = np.take_along_axis(columns, order, axis=0)
+        counts = np.ones(columns.shape) if weights is None else weights[order]
+        counts = np.where(np.isnan(values), 0.0, counts)
+        below = np.vstack([np.zeros(columns.shape[1]), counts.cumsum(axis=0)])
+        return cls(values, below / np.maximum(below[-1], np.finfo(float).tiny))
+
+    def __call__(self, columns: Any) -> FloatArray:
+        """The percentiles, from 0 to 1; missing values stay missing."""
+        columns = np.asarray(columns)
+        made = np.empty(columns.shape, dtype=columns.dtype)
+        for place, value in enumerate(columns.T.astype(np.float64)):
+            known, share = self.values[:, place], self.shares[:, place]
+            low, high = (np.searchsorted(known, value, side) for side in ("left", "right"))
+            made[:, place] = np.where(np.isnan(value), np.nan, (share[low] + share[high]) / 2)
+        return made
+
+    def inverse_transform(self, columns: FloatArray) -> FloatArray:
+        """The training value at each percentile."""
+        middle = (self.shares[1:] + self.shares[:-1]) / 2
+        made = np.empty(columns.shape)
+        for place, share in enumerate(np.asarray(columns).T):
+            known = ~np.isnan(self.values[:, place])
+            made[:, place] = np.interp(share, middle[known, place], self.values[known, place])
+        return made
+
+
+INPUTS: dict[str, type[Clipped] | type[Percentiles]] = {"clip": Clipped, "rank": Percentiles}
+
+
+def inputs_that_pay(
+    columns: FloatArray, targets: FloatArray, weights: FloatArray | None = None
+) -> type[Clipped] | type[Percentiles] | None:
+    """Clipped columns or percentiles, if a ridge regression predicts better by a standard error.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_samples, n_columns)
+        In an order that depends on their content; the first ones are judged if there are many.
+    targets : ndarray of shape (n_samples, n_targets)
+        Standardised.
+    weights : ndarray of shape (n_samples,) or None
+
+    Returns
+    -------
+    Clipped or Percentiles; None to take the columns as they are.
+    """
+    judged = columns[:, :MAX_JUDGED]
+    counts = np.ones(len(columns)) if weights is None else weights
+    error = leave_one_out(judged, targets, counts)
+    chosen: type[Clipped] | type[Percentiles] | None = None
+    for kind in INPUTS.values():
+        other = leave_one_out(kind.of(judged, weights)(judged), targets, counts)
+        gain, n = error - other, counts.sum()
+        mean = counts @ gain / n
+        if mean > SURE * np.sqrt(counts @ np.square(gain - mean) / n / max(n - 1, 1)):
+            error, chosen = other, kind
+    return chosen
+
+
+def leave_one_out(columns: FloatArray, targets: FloatArray, counts: FloatArray) -> FloatArray:
+    """Squared error of each row, predicted by a ridge regression on all other rows.
+
+    The penalty is the one with the lowest mean. One eigendecomposition serves all rows and
+    penalties: the error of a row left out is its residual divided by 1 minus its leverage. Of a
+    row that counts several times, one is left out.
+    """
+    n, roots = counts.sum(), np.sqrt(counts)[:, None]
+    centred = standard(columns, counts) * roots
+    wanted = (targets - counts @ targets / n) * roots
+    values, vectors = _directions(centred)
+    grid = PENALTIES * max(1.0, centred.shape[1] / n) * n
+    along, squared = vectors.T @ wanted, np.square(vectors) / counts[:, None]
+    best = None
+    for penalty in grid:
+        kept = values / (values + penalty)
+        left = np.maximum(1 - squared @ kept - 1 / n, 1e-12)[:, None]
+        residual = (wanted - vectors @ (kept[:, None] * along)) / roots / left
+        error = np.square(residual).mean(axis=1)
+        if best is None or counts @ error < counts @ best:
+            best = error
+    assert best is not None
+    return best
+
+
+def _directions(centred: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Squared singular values, and the left singular vectors, of shape (n_samples, n)."""
+    n, d = centred.shape
+    if n <= d:
+        values, vectors = np.linalg.eigh(centred @ centred.T)
+        return np.maximum(values, 0.0), vectors
+    values, right = np.linalg.eigh(centred.T @ centred)
+    varies = values > 1e-12 * max(float(values.max()), 1e-300)
+    values, right = values[varies], right[:, varies]
+    return values, (centred @ right) / np.sqrt(values)
+
+
+def standard(columns: FloatArray, counts: FloatArray) -> FloatArray:
+    """Standardised columns; constant ones become 0, and so do missing values (the mean)."""
+    has = ~np.isnan(columns)
+    if has.all():
+        centre = counts @ columns / counts.sum()
+        centred = columns - centre
+        spread = np.sqrt(counts @ np.square(centred) / counts.sum())
+    else:
+        seen = counts @ has
+        centre = counts @ np.where(has, columns, 0.0) / np.maximum(seen, 1e-300)
+        centred = np.where(has, columns - centre, 0.0)
+        spread = np.sqrt(counts @ np.square(centred) / np.maximum(seen, 1e-300))
+    return centred / np.where(spread > 0, spread, np.inf)
