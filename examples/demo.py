@@ -8,17 +8,19 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
-from coterie import NonLinCFA
+from coterie import Coterie
 from coterie.datasets import load_tecator, make_paper_data, paper_trial
 
 
 def show(title, names, X_train, X_test, y_train, y_test):
-    reducer = NonLinCFA().fit(X_train, y_train)
+    reducer = Coterie().fit(X_train, y_train)
     d = reducer.n_groups_
     print(f"\n{title}\n{'=' * len(title)}")
     print(f"{X_train.shape[1]} columns became {d}, learned from {len(y_train)} rows:\n")
     for name, members in zip(reducer.get_feature_names_out(names), reducer.groups_, strict=True):
         print(f"  {len(members):3d}  {name}")
+    if len(reducer.rest_):
+        print(f"  {len(reducer.rest_):3d}  left out: they add nothing, given the other columns")
     rivals = {
         f"coterie, {d} columns": reducer,
         f"all {X_train.shape[1]} columns": None,

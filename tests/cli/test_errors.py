@@ -168,7 +168,7 @@ def test_no_words_at_all_show_the_help(run):
 
 
 def test_gaps_and_text_in_new_rows_are_said_by_row(run, data, frame):
-    run("fit", data, "-t", "y", "-q", "--no-path")
+    run("fit", data, "-t", "y", "-q", "--no-path", "--search", "best")
     model = "data-coterie/model.json"
     holes = pl.when(pl.int_range(120) == 3).then(None).otherwise(pl.col("f2")).alias("f2")
     frame.with_columns(holes).write_csv("new.csv")
@@ -410,7 +410,7 @@ def test_hostile_names_are_text(run, tmp_path, monkeypatch):
         | {"y\x1b[2J": [float(i % 7) for i in range(40)]}
     )
     table.write_parquet("data.parquet")
-    result = run("fit", "data.parquet", "-t", "y\x1b[2J", "--no-path")
+    result = run("fit", "data.parquet", "-t", "y\x1b[2J", "--no-path", "--search", "best")
     assert result.exit_code == 0
     assert "Target y?[2J: classes" in result.output
     assert "\x1b" not in result.output

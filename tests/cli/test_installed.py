@@ -67,7 +67,7 @@ def test_a_reader_that_stops_reading_is_no_error(finished):
 def test_bars_are_for_terminals(run, frame, tmp_path, monkeypatch):
     """With a terminal for standard error there are bars; the answer is the same without."""
     frame.select(*FEATURES, "y").write_csv(tmp_path / "data.csv")
-    words = [COMMAND, "fit", "data.csv", "-t", "y", "--stability", "2"]
+    words = [COMMAND, "fit", "data.csv", "-t", "y", "--stability", "2", "--search", "restart"]
     ours, theirs = pty.openpty()
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
     with subprocess.Popen(

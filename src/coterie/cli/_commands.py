@@ -111,7 +111,7 @@ def fit(
                 random_state=split.seed,
                 title=base_name(source.data) if title is None else title,
                 targets=columns.target,
-                notes=[*data.notes, *missing_values_notes(data)],
+                notes=[*data.notes, *missing_values_notes(data, reducer)],
                 progress=bar,
             )
             bar("write", 0, 1)
@@ -247,7 +247,7 @@ def path(
         bar("read", 0, 1)
         data = prepare_table(source, columns)
         bar("read", 1, 1)
-        reducer = build_reducer(method, columns, data)
+        reducer = build_reducer(method, columns, data, needs_tolerance=True)
         summary = study(
             data.X,
             data.y,

@@ -147,9 +147,9 @@ class MethodOptions:
 
     method: str = choice_option(
         "--method",
-        words=("auto", "nonlin", "genlin", "lin", "mutual"),
+        words=("auto", "coterie", "nonlin", "genlin", "lin", "mutual"),
         default="auto",
-        help="NonLinCFA for regression and GenLinCFA for classes and counts by default.",
+        help="Coterie by default; with --tolerance, --search or --scale, NonLinCFA or GenLinCFA.",
     )
     tolerance: str | None = option(
         "--tolerance", help="auto (default), aic, bic, ric, or a number.", metavar="WORD|NUMBER"

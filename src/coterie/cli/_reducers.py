@@ -11,22 +11,44 @@ from coterie._data.neighbours import coordinates_to_graph
 from coterie._data.tables import TableError
 from coterie.cli._options import ColumnOptions, MethodOptions
 from coterie.cli._roles import PreparedTable, match_names
-from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
-from coterie.report.studies import FAMILY_OF, reducer_for
+from coterie.estimators import Coterie, GenLinCFA, LinCFA, MutualCFA, NonLinCFA
+from coterie.report.studies import FAMILY_OF, reducer_for, reducer_with_tolerance
 
-METHODS = {"nonlin": NonLinCFA, "genlin": GenLinCFA, "lin": LinCFA, "mutual": MutualCFA}
+METHODS = {
+    "coterie": Coterie,
+    "nonlin": NonLinCFA,
+    "genlin": GenLinCFA,
+    "lin": LinCFA,
+    "mutual": MutualCFA,
+}
 
 
-def build_reducer(method: MethodOptions, columns: ColumnOptions, data: PreparedTable) -> Any:
-    """The reducer that the options ask for."""
+# With these parameters and no method, the rule of the paper is meant.
+OF_THE_PAPER = ("tolerance", "search", "scale")
+
+
+def build_reducer(
+    method: MethodOptions,
+    columns: ColumnOptions,
+    data: PreparedTable,
+    *,
+    needs_tolerance: bool = False,
+) -> Any:
+    """The reducer that the options ask for; one with a tolerance, if that is needed."""
     parameters = _parameters(method, columns, data)
     task = data.task.name
     if method.method == "auto" and method.family is None:
-        reducer = reducer_for(task)
+        is_papers = needs_tolerance or any(name in parameters for name in OF_THE_PAPER)
+        reducer = reducer_with_tolerance(task) if is_papers else reducer_for(task)
     else:
         reducer = METHODS["genlin" if method.method == "auto" else method.method]()
     known = reducer.get_params(deep=False)
-    if "family" in known:
+    if isinstance(reducer, Coterie):
+        # It takes missing values as they are.
+        parameters = {"task": task} | {
+            name: one for name, one in parameters.items() if name != "missing"
+        }
+    elif "family" in known:
         reducer.set_params(family=method.family or FAMILY_OF[task])
     elif task == "classes" and not isinstance(reducer, MutualCFA):
         raise TableError(

@@ -31,14 +31,17 @@ def target_message(data: PreparedTable, columns: ColumnOptions) -> str:
     return f"Target {names}: {data.task.name} ({data.task.reason}; use --task to change it)."
 
 
-def missing_values_notes(data: PreparedTable) -> list[str]:
+def missing_values_notes(data: PreparedTable, reducer: Any) -> list[str]:
     """How missing values are handled, if there are any."""
     if not data.n_missing:
         return []
+    judged = "Each merge is judged on the rows that have all of its values."
+    if reducer.missing == "filled":
+        judged = "To find groups, they are taken to be at the mean of their feature."
     note = (
-        f"Features lack {pluralise(data.n_missing, 'value')}. Each merge is judged on the rows "
-        "that have all of its values. In an aggregate, a missing value is filled in: it deviates "
-        "from the mean of its feature as the other members deviate from theirs."
+        f"Features lack {pluralise(data.n_missing, 'value')}. {judged} In an aggregate, a missing "
+        "value is filled in: it deviates from the mean of its feature as the other members "
+        "deviate from theirs."
     )
     return [note]
 

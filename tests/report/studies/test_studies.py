@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import coterie
-from coterie import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
+from coterie import Coterie, GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie._model_selection.tuning import plain_model, stopped_early
 from coterie.datasets import make_groups
 from coterie.report.studies._splits import make_folds, train_test_rows
@@ -78,8 +78,10 @@ def test_by_time_the_last_rows_are_held_out(problem):
 
 def test_last_rows_are_held_out_without_an_order_on_the_path(problem):
     X, y = problem
-    last = coterie.report.study(X, y, test_last=True).summary
-    assert last.scores == coterie.report.study(X, y, by_time=True, path=False).summary.scores
+    by_rule = {"estimator": NonLinCFA()}
+    last = coterie.report.study(X, y, test_last=True, **by_rule).summary
+    in_time = coterie.report.study(X, y, by_time=True, path=False, **by_rule).summary
+    assert last.scores == in_time.scores
     cv = KFold(5, shuffle=True, random_state=0)
     curve = coterie.tolerance_path(X[:120], y[:120], cv=cv)
     assert last.path.cv_scores == pytest.approx(curve.cv_mean)
@@ -132,7 +134,11 @@ def test_path_and_stability_are_computed_where_asked_for(problem):
     X, y = problem
     said = []
     study = coterie.report.study(
-        X, y, n_resamples=3, progress=lambda what, done, total: said.append((what, done, total))
+        X,
+        y,
+        estimator=NonLinCFA(),
+        n_resamples=3,
+        progress=lambda what, done, total: said.append((what, done, total)),
     )
     assert len(study.summary.path.tolerances) == 30
     assert 0 <= study.summary.agreement <= 1
@@ -237,7 +243,7 @@ def test_folds_must_have_two_rows(problem, cv):
 @pytest.mark.parametrize(("n_rows", "n_folds"), [(16, 3), (24, 4), (40, 5)])
 def test_small_tables_have_fewer_folds(problem, n_rows, n_folds):
     X, y = problem
-    path = coterie.report.study(X[:n_rows], y[:n_rows]).summary.path
+    path = coterie.report.study(X[:n_rows], y[:n_rows], estimator=NonLinCFA()).summary.path
     train = np.sort(train_test_split(range(n_rows), random_state=0)[0])
     cv = KFold(n_folds, shuffle=True, random_state=0)
     curve = coterie.tolerance_path(X[train], y[train], cv=cv)
@@ -248,7 +254,7 @@ def test_small_tables_have_fewer_folds(problem, n_rows, n_folds):
 
 def test_by_time_the_first_fold_has_enough_to_learn_from(problem):
     X, y = problem
-    path = coterie.report.study(X[:40], y[:40], by_time=True).summary.path
+    path = coterie.report.study(X[:40], y[:40], by_time=True, estimator=NonLinCFA()).summary.path
     curve = coterie.tolerance_path(X[:30], y[:30], cv=TimeSeriesSplit(4))
     assert path.cv_scores == pytest.approx(curve.cv_mean)
 
@@ -256,11 +262,13 @@ def test_by_time_the_first_fold_has_enough_to_learn_from(problem):
 @pytest.mark.parametrize(("n_rows", "by_time"), [(10, False), (12, False), (16, True)])
 def test_smaller_tables_have_no_path(problem, n_rows, by_time):
     X, y = problem
-    study = coterie.report.study(X[:n_rows], y[:n_rows], by_time=by_time)
+    rows = X[:n_rows], y[:n_rows]
+    study = coterie.report.study(*rows, by_time=by_time, estimator=NonLinCFA())
     assert study.summary.path is None
     assert study.reducer.n_groups_ >= 1
 
 
+@pytest.mark.filterwarnings("ignore:Nothing in X predicts")
 def test_stability_counts_weights(problem):
     X, y = problem
     weights = np.random.default_rng(0).exponential(size=160) ** 3
@@ -287,6 +295,7 @@ def test_a_solver_that_stops_early_is_a_remark(problem):
     assert not stopped_early(LinearRegression().fit(X, y))
 
 
+@pytest.mark.filterwarnings("ignore:Nothing in X predicts")
 def test_guessing_is_told_for_classes(problem):
     X, y = problem
     labels = np.where(np.arange(160) % 4 == 0, "rare", "often")
@@ -325,7 +334,7 @@ def test_comparisons_score_everyone_on_the_same_folds(problem):
     X, y = problem
     result = coterie.report.compare(X, y, cv=3)
     splits = make_folds(y, 3, classes=False, by_time=False, seed=0)
-    ours = make_pipeline(NonLinCFA(), LinearRegression())
+    ours = make_pipeline(Coterie(), LinearRegression())
     expected = [ours.fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits]
     assert result.fold_scores["coterie"] == pytest.approx(expected)
     assert result.scores[0].score == pytest.approx(np.mean(expected))
@@ -353,6 +362,7 @@ def test_rivals_choose_their_size_on_training_rows_alone(problem):
     assert sizes == again
 
 
+@pytest.mark.filterwarnings("ignore:Nothing in X predicts")
 @pytest.mark.parametrize("task", ["classes", "counts"])
 def test_other_tasks_are_compared_too(problem, task):
     X, y = problem
@@ -361,3 +371,10 @@ def test_other_tasks_are_compared_too(problem, task):
     assert result.task == task
     assert {"PCA", "SelectKBest"} <= {score.name for score in result.scores}
     assert "PLS" not in result.fold_scores
+
+
+def test_rows_in_time_are_split_in_time_inside_the_fit_too(problem):
+    X, y = problem
+    study = coterie.report.study(X, y, by_time=True)
+    assert isinstance(study.reducer.cv, TimeSeriesSplit)
+    assert study.reducer.cv.n_splits == 5

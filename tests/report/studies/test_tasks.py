@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from coterie import GenLinCFA, NonLinCFA
-from coterie.report.studies import infer_task, reducer_for
+from coterie import Coterie, GenLinCFA, NonLinCFA
+from coterie.report.studies import (
+    FAMILY_OF,
+    infer_task,
+    reducer_for,
+    reducer_with_tolerance,
+)
+from coterie.report.studies._tasks import resolve_task
 
 RNG = np.random.default_rng(0)
 TARGETS = {
@@ -54,7 +60,16 @@ def test_what_is_no_target_is_refused(target, sentence):
 
 
 def test_each_task_has_a_reducer():
-    assert isinstance(reducer_for("regression", signs=True), NonLinCFA)
-    assert reducer_for("classes").family == "bernoulli"
-    assert isinstance(reducer_for("counts", scale=True), GenLinCFA)
-    assert reducer_for("counts").family == "poisson"
+    assert all(isinstance(reducer_for(task), Coterie) for task in FAMILY_OF)
+    assert reducer_for("classes", signs=True).get_params()["task"] == "classes"
+    assert isinstance(reducer_with_tolerance("regression", signs=True), NonLinCFA)
+    assert isinstance(reducer_with_tolerance("counts", scale=True), GenLinCFA)
+    assert reducer_with_tolerance("classes").family == "bernoulli"
+    assert reducer_with_tolerance("counts").family == "poisson"
+
+
+def test_a_coterie_is_for_the_task_that_is_found():
+    assert resolve_task(None, ["a", "b", "a"], Coterie())[1].task == "classes"
+    assert resolve_task("counts", [0, 1, 2], Coterie())[1].task == "counts"
+    with pytest.raises(ValueError, match="contradict each other"):
+        resolve_task("counts", [0, 1, 2], Coterie("classes"))

@@ -2,7 +2,14 @@
 
 from coterie.report.studies._compare import Comparison, compare
 from coterie.report.studies._study import Study, study
-from coterie.report.studies._tasks import FAMILY_OF, SYNONYMS, Task, infer_task, reducer_for
+from coterie.report.studies._tasks import (
+    FAMILY_OF,
+    SYNONYMS,
+    Task,
+    infer_task,
+    reducer_for,
+    reducer_with_tolerance,
+)
 
 __all__ = [
     "FAMILY_OF",
@@ -13,5 +20,6 @@ __all__ = [
     "compare",
     "infer_task",
     "reducer_for",
+    "reducer_with_tolerance",
     "study",
 ]

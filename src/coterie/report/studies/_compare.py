@@ -15,7 +15,12 @@ from coterie.report.inspection import ALL_COLUMNS, Score
 from coterie.report.studies._baselines import BASELINES, Baseline
 from coterie.report.studies._scores import HeldOutScore, fit_copy, score_reducer, score_transformers
 from coterie.report.studies._splits import Samples, make_folds
-from coterie.report.studies._tasks import TaskName, needs_text_classes, resolve_task
+from coterie.report.studies._tasks import (
+    TaskName,
+    needs_text_classes,
+    reducer_in_time,
+    resolve_task,
+)
 
 # Numbers of columns that a baseline can choose from.
 BASELINE_SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
@@ -71,7 +76,7 @@ def compare(
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     estimator : reducer or None, default=None
-        None: NonLinCFA for regression, GenLinCFA for classes and counts, with their defaults.
+        None: :class:`coterie.Coterie` for the task.
     task : {"regression", "classes", "counts"} or None, default=None
         None infers it from the values of y.
     cv : int, default=5
@@ -104,6 +109,7 @@ def compare(
     if rows.y.ndim > 1:
         raise ValueError("y must have one target: call compare for each target.")
     task, reducer = resolve_task(task, rows.y, estimator)
+    reducer = reducer_in_time(reducer, by_time=by_time)
     rows = rows.with_text_classes() if needs_text_classes(task, reducer) else rows
     rows = rows.with_float_target() if task == "regression" else rows
     baselines = [baseline for baseline in BASELINES if task in baseline.tasks]

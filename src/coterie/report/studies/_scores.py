@@ -35,7 +35,7 @@ def score_transformers(
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
 
-    fill = [SimpleImputer()] if reducer.missing == "pairwise" else []
+    fill = [SimpleImputer()] if reducer.missing != "error" else []
     pipeline = make_pipeline(*fill, *steps, "passthrough")
     with ignore_sklearn_warnings():
         train_columns = _as_array(pipeline.fit_transform(np.asarray(train.X), train.y))

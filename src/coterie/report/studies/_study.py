@@ -26,7 +26,12 @@ from coterie.report.studies._scores import (
     score_transformers,
 )
 from coterie.report.studies._splits import Samples, make_folds, train_test_rows
-from coterie.report.studies._tasks import TaskName, needs_text_classes, resolve_task
+from coterie.report.studies._tasks import (
+    TaskName,
+    needs_text_classes,
+    reducer_in_time,
+    resolve_task,
+)
 
 # Called with the name of the step, the number done and the total.
 ProgressCallback = Callable[[str, int, int], None]
@@ -78,7 +83,7 @@ def study(
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
     estimator : reducer or None, default=None
-        None: NonLinCFA for regression, GenLinCFA for classes and counts, with their defaults.
+        None: :class:`coterie.Coterie` for the task.
     task : {"regression", "classes", "counts"} or None, default=None
         None: the task of the estimator; without an estimator, inferred from the values of y. For a
         reducer without a family, numeric classes are converted to text.
@@ -120,6 +125,7 @@ def study(
     report = progress or _no_progress
     rows = Samples.from_arrays(X, y, sample_weight)
     task, reducer = resolve_task(task, rows.y, estimator)
+    reducer = reducer_in_time(reducer, by_time=by_time)
     rows = rows.with_text_classes() if needs_text_classes(task, reducer) else rows
     rows = rows.with_float_target() if task == "regression" else rows
     train, test = _split_rows(rows, test_share, task, by_time or test_last, random_state)

@@ -7,10 +7,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from coterie._data.parameters import checked_word
 from coterie._data.training import look_like_classes
-from coterie.estimators import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
+from coterie.estimators import Coterie, GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.report.inspection import check_reducer
 
 TaskName = Literal["regression", "classes", "counts"]
@@ -87,6 +88,11 @@ def _checked_target(y: Any) -> NDArray[Any]:
 
 def reducer_for(task: TaskName, **parameters: Any) -> Any:
     """The default reducer for a task."""
+    return Coterie(task, **parameters)
+
+
+def reducer_with_tolerance(task: TaskName, **parameters: Any) -> Any:
+    """The reducer of the paper for a task, which has a tolerance."""
     if task == "regression":
         return NonLinCFA(**parameters)
     return GenLinCFA(family=FAMILY_OF[task], **parameters)
@@ -108,6 +114,8 @@ def resolve_task(task: str | None, y: Any, estimator: Any) -> tuple[TaskName, An
         return found, reducer_for(found)  # type: ignore[arg-type, return-value]
     check_reducer(estimator, "estimator")
     implied = _task_of_reducer(estimator, y)
+    if isinstance(estimator, Coterie):
+        return _with_task(estimator, task or implied)
     if task is None:
         return implied, estimator
     can_choose = not hasattr(estimator, "family") and not isinstance(estimator, LinCFA)
@@ -119,8 +127,26 @@ def resolve_task(task: str | None, y: Any, estimator: Any) -> tuple[TaskName, An
     return task, estimator  # type: ignore[return-value]
 
 
+def _with_task(reducer: Coterie, task: Any) -> tuple[TaskName, Any]:
+    """The task, and a Coterie for it; raises if it is for another."""
+    if reducer.task not in ("auto", task):
+        raise ValueError(f"task={task!r} and estimator={reducer!r} contradict each other.")
+    return task, clone(reducer).set_params(task=task)
+
+
+def reducer_in_time(reducer: Any, *, by_time: bool) -> Any:
+    """The reducer, whose own folds keep to the order of time if rows are in time."""
+    if not by_time or not isinstance(reducer, Coterie) or not isinstance(reducer.cv, int):
+        return reducer
+    from sklearn.model_selection import TimeSeriesSplit
+
+    return clone(reducer).set_params(cv=TimeSeriesSplit(reducer.cv))
+
+
 def _task_of_reducer(reducer: Any, y: Any) -> TaskName:
     """The task that a reducer is for."""
+    if isinstance(reducer, Coterie):
+        return infer_task(y).name if reducer.task == "auto" else reducer.task
     family = getattr(reducer, "family", None)
     if family is not None:
         name = family if isinstance(family, str) else family.name.partition("(")[0]
@@ -133,4 +159,5 @@ def _task_of_reducer(reducer: Any, y: Any) -> TaskName:
 
 def needs_text_classes(task: TaskName, reducer: Any) -> bool:
     """Whether classes must be text, since the reducer has no family that says so."""
-    return task == "classes" and not hasattr(reducer, "family")
+    has_words = hasattr(reducer, "family") or isinstance(reducer, Coterie)
+    return task == "classes" and not has_words
