@@ -21,7 +21,7 @@ from coterie.datasets import load_tecator, make_groups
         Coterie(),
         Coterie("classes", min_correlation=0, inputs=None),
         Coterie(aggregation="median", rest="keep"),
-        Coterie(n_groups=1, inputs="rank", signs=False),
+        Coterie(n_groups=1, inputs="clip", signs=False),
     ]
 )
 def test_scikit_learn_agrees(estimator, check):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import blas
 
 from coterie._core.joint._penalty import Penalty
 from coterie._core.joint._sums import Scatter
@@ -113,7 +114,7 @@ class _Regression:
         ridge[np.diag_indices(p)] += (
             scatter.n * penalty.per_row * tree.n_members[start] + 1e-12 * ridge.max()
         )
-        self.inverse = np.linalg.inv(ridge)
+        self.inverse = np.ascontiguousarray(np.linalg.inv(ridge))
         self.theta = self.inverse @ scatter.cross
         self.least = SMALLEST_WIDTH * self.inverse.diagonal()
         self.alive, self.kept = np.ones(p, dtype=bool), freedom.kept.copy()
@@ -181,9 +182,11 @@ class _Regression:
 
     def _merged(self, pair: tuple[int, int, int], price: float) -> Step:
         first, second, parent = pair
-        direction = np.zeros(len(self.alive))
-        direction[first], direction[second] = 1.0, -1.0
-        self._constrain(direction)
+        self._constrain(
+            self.inverse[first] - self.inverse[second],
+            self.theta[first] - self.theta[second],
+            [first, second],
+        )
         step = Step(int(self.node[first]), int(self.node[second]), parent, price)
         del self.place[step.first], self.place[step.second]
         self.node[first], self.place[parent] = parent, first
@@ -193,20 +196,29 @@ class _Regression:
         return step
 
     def _left_out(self, position: int, price: float) -> Step:
-        direction = np.zeros(len(self.alive))
-        direction[position] = 1.0
-        self._constrain(direction)
+        self._constrain(self.inverse[position].copy(), self.theta[position].copy(), [position])
         step = Step(int(self.node[position]), -1, -1, price)
         del self.place[step.first]
         self._remove(position, (position,))
         return step
 
-    def _constrain(self, direction: FloatArray) -> None:
-        """Solve the regression again, with one more constraint ``direction' theta = 0``."""
-        k = self.inverse @ direction
-        width = max(float(direction @ k), float(np.abs(direction) @ self.least))
-        self.theta = self.theta - np.outer(k, direction @ self.theta) / width
-        self.inverse = self.inverse - np.outer(k, k) / width
+    def _constrain(self, k: FloatArray, gap: FloatArray, places: list[int]) -> None:
+        """Solve the regression again with one more constraint ``a' theta = 0``.
+
+        Parameters
+        ----------
+        k : ndarray of shape (n_start,)
+            ``K a``, K the inverse.
+        gap : ndarray of shape (n_targets,)
+            ``a' theta``.
+        places : list of int
+            Where a is not 0: 1 at the first place, and -1 at the second, if there is one.
+        """
+        width = k[places[0]] - (k[places[1]] if len(places) > 1 else 0.0)
+        width = max(float(width), float(self.least[places].sum()))
+        self.theta -= np.outer(k, gap / width)
+        # In place: the matrix is symmetric, so its transpose is the same in Fortran's order.
+        blas.dger(-1 / width, k, k, a=self.inverse.T, overwrite_a=1)
 
     def _remove(self, position: int, touched: tuple[int, ...]) -> None:
         self.alive[position] = False

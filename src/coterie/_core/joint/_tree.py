@@ -144,7 +144,9 @@ class _Growth:
         self.sign, self.members = np.ones(n), [np.array([leaf]) for leaf in range(n)]
         columns, covariances = leaves.columns, leaves.covariances
         self.sums: Any = None if columns is None else columns.copy()
-        # Covariances of groups with groups, and of groups with leaves.
+        # Covariances of groups with groups, and of groups with leaves. The rows of the first are
+        # those of `slots`, and `at` says which row a slot has.
+        self.slots, self.at, self.bar = np.arange(n), np.arange(n), np.zeros(n)
         self.between: Any = None if covariances is None else covariances.copy()
         self.with_leaves: Any = None if covariances is None else covariances.copy()
         self.own = np.array([self._spread(slot) for slot in range(n)])
@@ -155,8 +157,10 @@ class _Growth:
 
     def _spread(self, slot: int) -> float:
         """Standard deviation of the sum of a group."""
+        if self.between is None and self.sums is None:
+            return 0.0
         if self.between is not None:
-            return float(np.sqrt(max(self.between[slot, slot], 0.0)))
+            return float(np.sqrt(max(self.between[self.at[slot], self.at[slot]], 0.0)))
         return float(np.sqrt(self.sums[slot] @ self.sums[slot] / self.sums.shape[1]))
 
     def forbidden(self, first: Any, second: Any) -> BoolArray | None:
@@ -198,9 +202,9 @@ class _Growth:
     def _forbidden_among(self, slots: IntArray, a: Any, b: Any) -> BoolArray | None:
         return self.forbidden(slots[a], slots[b])
 
-    def _covariances(self, a: IntArray, b: IntArray) -> FloatArray:
+    def _covariances(self, a: Any, b: Any) -> Any:
         if self.between is not None:
-            return np.asarray(self.between[a, b])
+            return np.asarray(self.between[self.at[a], self.at[b]])
         return row_products(self.sums, self.sums, a, b)
 
     def _merge_matched(self, pairs: Pairs, *, fully: bool) -> IntArray | None:
@@ -219,49 +223,68 @@ class _Growth:
 
     def merge_along_chains(self) -> None:
         """Follow nearest neighbours until two groups are nearest to each other, and merge them."""
+        self._number(np.flatnonzero(self.is_open) if self.between is None else self.slots)
         if self.between is None:
-            slots = np.flatnonzero(self.is_open)
-            self.between = np.zeros((self.n_leaves, self.n_leaves)) if len(slots) > 1 else None
-            if self.between is not None:
-                some = self.sums[slots]
-                self.between[np.ix_(slots, slots)] = some @ some.T / some.shape[1]
+            some = self.sums[self.slots]
+            self.between = some @ some.T / some.shape[1]
+        is_closed = ~self.is_open
+        left, lowest = int(np.count_nonzero(self.is_open)), 0
         chain: list[int] = []
-        waiting = self.is_open.copy()
-        while waiting.any():
-            chain = chain or [int(np.flatnonzero(waiting)[0])]
+        while left > 1:
+            while is_closed[lowest]:
+                lowest += 1
+            chain = chain or [lowest]
             last = chain[-1]
-            nearest, value = self._nearest(last, waiting, chain[-2] if len(chain) > 1 else -1)
+            nearest, value = self._nearest(last, chain[-2] if len(chain) > 1 else -1)
+            closed = -1
             if nearest < 0:
-                waiting[last] = False
-                chain.pop()
+                closed = chain.pop()
             elif nearest in chain:
                 del chain[chain.index(nearest) :]
-                first, second = sorted((last, nearest))
-                is_flipped = self.rules.signs and self.between[first, second] < 0
-                self._merge(first, second, value, -1.0 if is_flipped else 1.0)
-                waiting[second] = False
+                first, closed = sorted((last, nearest))
+                is_flipped = self.rules.signs and self._covariances(first, closed) < 0
+                self._merge(first, closed, value, -1.0 if is_flipped else 1.0)
             else:
                 chain.append(nearest)
+            if closed >= 0:
+                is_closed[closed], self.bar[self.at[closed]] = True, -np.inf
+                left -= 1
+            if 2 * left < len(self.slots):
+                self._compact()
 
-    def _nearest(self, slot: int, waiting: BoolArray, before: int) -> tuple[int, float]:
+    def _compact(self) -> None:
+        """Forget the covariances of groups that are closed."""
+        kept = self.bar == 0
+        self.between = self.between[np.ix_(kept, kept)]
+        self._number(self.slots[kept])
+
+    def _number(self, slots: IntArray) -> None:
+        """Give the rows of the covariances to these slots."""
+        self.slots, self.at[slots] = slots, np.arange(len(slots))
+        self.bar = np.zeros(len(slots))
+
+    def _nearest(self, slot: int, before: int) -> tuple[int, float]:
         """The most alike group that may join one, -1 for none; among ties the one before."""
-        covariance = self.between[slot]
-        value = (np.abs(covariance) if self.rules.signs else covariance) / self.sizes
-        value[~waiting] = -np.inf
-        value[slot] = -np.inf
-        barred = self.forbidden(slot, np.arange(self.n_leaves))
+        own = self.at[slot]
+        value = np.abs(self.between[own]) if self.rules.signs else self.between[own].copy()
+        value /= self.sizes[self.slots]
+        value += self.bar
+        value[own] = -np.inf
+        barred = self.forbidden(slot, self.slots)
         if barred is not None:
             value[barred] = -np.inf
         best = int(value.argmax())
-        if before >= 0 and value[before] >= value[best]:
-            best = before
+        if before >= 0 and value[self.at[before]] >= value[best]:
+            best = int(self.at[before])
         if value[best] == -np.inf:
             return -1, -np.inf
-        return best, float(value[best] / self.sizes[slot])
+        return int(self.slots[best]), float(value[best] / self.sizes[slot])
 
     def join_the_rest(self) -> None:
         """Merge what may not share a group, so that the tree has one root."""
         slots = np.flatnonzero(self.is_open).tolist()
+        # These are no groups, so their covariances are of no use.
+        self.sums = self.between = self.with_leaves = None
         for second in slots[1:]:
             self.ok[slots[0]] = False
             self._merge(slots[0], second, -1.0, 1.0)
@@ -281,19 +304,19 @@ class _Growth:
         if self.sums is not None:
             self.sums[first] += sign * self.sums[second]
         if self.between is not None:
-            self.between[first] += sign * self.between[second]
-            own = self.between[first, first] + sign * self.between[first, second]
-            self.between[:, first] = self.between[first]
-            self.between[first, first] = own
-        if self.with_leaves is not None:
-            self.with_leaves[first] += sign * self.with_leaves[second]
+            a, b = self.at[first], self.at[second]
+            self.between[a] += sign * self.between[b]
+            own = self.between[a, a] + sign * self.between[a, b]
+            self.between[:, a] = self.between[a]
+            self.between[a, a] = own
         spread = self._spread(first)
         # Features whose correlation with what they share is at least the floor have at least its
         # square with each other. Without this, two unrelated features could share their mean.
         is_alike = self.rules.floor <= 0 or value >= self.rules.floor**2
-        self.ok[first] = bool(
-            is_alike and self.ok[first] and self.ok[second] and self._is_coherent(first, spread)
-        )
+        may_be = bool(is_alike and self.ok[first] and self.ok[second])
+        if may_be and self.with_leaves is not None:
+            self.with_leaves[first] += sign * self.with_leaves[second]
+        self.ok[first] = may_be and self._is_coherent(first, spread)
         self.may_be_group.append(bool(self.ok[first]))
         self.spread.append(spread)
         self.n_members.append(int(self.sizes[first]))
