@@ -284,7 +284,7 @@ def test_moments_lead_to_the_same_groups(blocks):
     np.testing.assert_allclose(of_moments.transform(X.to_numpy()), of_rows.transform(X.to_numpy()))
 
 
-def test_sparse_columns_and_fields_go_in(blocks):
+def test_sparse_columns_go_in(blocks):
     X, y = blocks
     reducer = Coterie(inputs=None).fit(X, y)
     spare = Coterie(inputs=None).fit(sparse.csr_array(X.to_numpy()), y)
@@ -376,3 +376,65 @@ def test_bad_data_are_one_sentence(blocks):
         Coterie().fit_moments(Moments().update(X.to_numpy(), y))
     with pytest.raises(ValueError, match="there must be 4 or more"):
         Coterie().fit(X[:3], y[:3])
+    with pytest.raises(ValueError, match="X has no value at all in column 'b'"):
+        Coterie().fit(X.assign(b=np.nan), y)
+
+
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+def test_huge_and_tiny_numbers_are_numbers(blocks, factor):
+    X, y = blocks
+    np.testing.assert_array_equal(Coterie().fit(factor * X, y).labels_, Coterie().fit(X, y).labels_)
+
+
+def test_classification_is_a_word_for_classes(blocks):
+    X, y = blocks
+    assert Coterie("classification").fit(X, np.digitize(y, [-1, 1])).task_ == "classes"
+
+
+def test_linear_aggregates_go_to_onnx(blocks):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    X, y = blocks
+    X = X.assign(a=1000 * X["a"])
+    reducer = Coterie(inputs=None).fit(X.to_numpy(), y)
+    session = onnxruntime.InferenceSession(coterie.to_onnx(reducer).SerializeToString())
+    given = {session.get_inputs()[0].name: X.to_numpy().astype(np.float32)}
+    np.testing.assert_allclose(
+        session.run(None, given)[0], reducer.transform(X.to_numpy()), rtol=1e-3, atol=1e-3
+    )
+
+
+def test_fields_go_in_and_maps_come_out(rng):
+    xarray = pytest.importorskip("xarray")
+    west, east = rng.normal(size=(2, 60, 1, 1))
+    grid = np.concatenate([np.repeat(west, 3, axis=2), np.repeat(east, 3, axis=2)], axis=2)
+    values = np.repeat(grid, 2, axis=1) + 0.2 * rng.normal(size=(60, 2, 6))
+    field = xarray.DataArray(values, dims=("time", "lat", "lon"))
+    reducer = Coterie(connectivity=coterie.field_to_graph(field, "time")).fit(field, west.ravel())
+    chart = reducer.as_field()
+    assert np.isnan(chart.to_numpy()[:, 3:]).all()
+    assert (chart.to_numpy()[:, :3] == 0).all()
+    assert reducer.as_field([2.0]).max() == 2
+    assert reducer.transform(field).shape == (60, 1)
+
+
+def test_rows_of_dask_lead_to_the_same_groups(blocks):
+    dask = pytest.importorskip("dask.array")
+    X, y = blocks
+    lazy = dask.from_array(X.to_numpy(), chunks=(100, 15))
+    reducer = Coterie().fit(lazy, dask.from_array(y, chunks=100))
+    np.testing.assert_array_equal(reducer.labels_, Coterie().fit(X, y).labels_)
+    np.testing.assert_allclose(
+        reducer.transform(lazy).compute(), reducer.transform(X.to_numpy()), rtol=1e-10
+    )
+
+
+def test_tensors_lead_to_the_same_groups(blocks):
+    torch = pytest.importorskip("torch")
+    X, y = blocks
+    reducer = Coterie().fit(torch.tensor(X.to_numpy()), torch.tensor(y))
+    plain = Coterie(inputs=None).fit(X.to_numpy(), y)
+    np.testing.assert_array_equal(reducer.labels_, plain.labels_)
+    made = reducer.transform(torch.tensor(X.to_numpy()))
+    assert isinstance(made, torch.Tensor)
+    np.testing.assert_allclose(made.numpy(), plain.transform(X.to_numpy()))

@@ -67,10 +67,10 @@ class JointTraining:
         """Whether members meet the floor with their mean in the units given."""
         if not same_units(self.spread[members]):
             return False
-        weights = signs * self.spread[members]
+        weights = signs * self.spread[members] / self.spread[members].max()
         covariance = self.correlations(members) @ weights
         spread = np.sqrt(max(float(weights @ covariance), 0.0))
-        if spread <= 1e-9 * self.spread[members].max():
+        if spread <= 1e-9:
             return False
         return bool((signs * covariance / spread).min() >= self.rules.floor)
 
@@ -305,9 +305,12 @@ def _location(columns: FloatArray, counts: FloatArray) -> tuple[FloatArray, Floa
     moved = columns - first
     if not is_full:
         moved = np.where(has, moved, 0.0)
-    mean = counts @ moved / seen
-    apart = moved - mean if is_full else np.where(has, moved - mean, 0.0)
-    spread = np.sqrt(counts @ np.square(apart) / seen)
+    # In units of the largest deviation, so that squares of huge or tiny numbers are numbers.
+    unit = np.abs(moved).max(axis=0)
+    unit = np.where(unit > 0, unit, 1.0)
+    mean = counts @ (moved / unit) / seen * unit
+    apart = (moved - mean) / unit if is_full else np.where(has, (moved - mean) / unit, 0.0)
+    spread = np.sqrt(counts @ np.square(apart) / seen) * unit
     constant = (moved == 0).all(axis=0) | (spread == 0)
     return first + mean, np.where(constant, 0.0, spread), constant
 

@@ -159,7 +159,9 @@ def _add_inputs(graph: OnnxGraph, columns: str, inputs: Any) -> str:
 def _add_aggregates(graph: OnnxGraph, columns: str, fit: Fit) -> str:
     """Add the aggregates of all groups, one column each."""
     aggregates = fit.aggregates
-    if aggregates.means is not None:
+    # Coterie fills missing values in; without them, its aggregates are plain sums.
+    is_sum = isinstance(aggregates, LinearAggregates) and aggregates.spread is not None
+    if aggregates.means is not None and not is_sum:
         raise ValueError(
             "missing='pairwise' is not supported in ONNX: fill in missing values first."
         )

@@ -43,6 +43,7 @@ from coterie._data.parameters import (
 from coterie._data.training import (
     Given,
     TargetsOfTask,
+    check_values,
     feature_names,
     fitted_inputs,
     input_columns,
@@ -60,6 +61,8 @@ from coterie.estimators._reducer import Reducer, store
 from coterie.estimators._warnings import warn
 
 TASKS = ("auto", "regression", "classes", "counts")
+# scikit-learn's word for classes.
+SYNONYMS = {"classification": "classes"}
 # A fit on fewer rows than this per fold would have folds of one row.
 MIN_ROWS_PER_FOLD = 2
 # A sparse table is made dense up to this many numbers.
@@ -267,8 +270,7 @@ class Coterie(Reducer):
 
     def _pricing(self) -> Any:
         # Rows that are not in memory are read once: there "auto" is what the moments say.
-        task = "auto" if self._checked_task() == "auto" else self.task
-        return JointPricing(TargetsOfTask(task, "Coterie"), self._n_folds)
+        return JointPricing(TargetsOfTask(self._checked_task(), "Coterie"), self._n_folds)
 
     def _without_inputs(self, spec: FitSpec) -> FitSpec:
         """The specification for moments: columns as they are, and no missing values."""
@@ -285,7 +287,8 @@ class Coterie(Reducer):
         if is_sparse(table.X) and own is None:
             input_columns(Features(table.n_features), table.X, spec.aggregation)
         table = table._replace(X=_dense(table.X))
-        task = task_of(table.y) if self._checked_task() == "auto" else self.task
+        task = self._checked_task()
+        task = task_of(table.y) if task == "auto" else task
         targets = TargetsOfTask(task, "Coterie").from_y(table.y)
         importance = checked_importance(spec.target_weights, targets.values.shape[1])
         values, weights = targets.values[:, importance > 0], table.rows.weights
@@ -297,6 +300,7 @@ class Coterie(Reducer):
         features = replace(features, inputs=chosen)
         columns = np.asarray(input_columns(features, table.X, spec.aggregation), dtype=np.float64)
         joint = self._joint_spec(spec, columns.shape[1], features, importance)
+        check_values(columns, partial(feature_names, features, columns.shape[1]))
         if (columns == columns[0]).all():
             raise ValueError("X is constant in all columns: there is nothing to group.")
         with few_threads(bool(columns.size * columns.shape[1] < MAX_LIGHT_PRODUCTS)):
@@ -309,7 +313,8 @@ class Coterie(Reducer):
 
     def _fit_to_moments(self, moments: Moments, names: Any) -> Self:
         spec = joint_spec(self.get_params(deep=False))
-        task = task_in_moments(moments) if self._checked_task() == "auto" else self.task
+        task = self._checked_task()
+        task = task_in_moments(moments) if task == "auto" else task
         pricing: Any = JointPricing(TargetsOfTask(task, "Coterie"), self._n_folds)
         data = moment_data(moments, self._without_inputs(spec), pricing, names=names)
         return self._fit_parts(data, spec, task)
@@ -331,7 +336,8 @@ class Coterie(Reducer):
         return checked_count("cv", self.cv, least=2) if is_number else 5
 
     def _checked_task(self) -> str:
-        return checked_word("task", self.task, TASKS)
+        word = checked_word("task", self.task, [*TASKS, *SYNONYMS])
+        return SYNONYMS.get(word, word)
 
     def _splits(self, table: Any, targets: Any) -> Splits | int:
         """A number of folds, or the splits of a splitter."""

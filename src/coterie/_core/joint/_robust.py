@@ -38,9 +38,10 @@ class Clipped:
         counts = has if weights is None else has * weights[:, None]
         total = np.maximum(counts.sum(axis=0), np.finfo(float).tiny)
         known = np.where(has, columns, 0.0)
-        centre = (counts * known).sum(axis=0) / total
+        centre = (counts * (known / total)).sum(axis=0)
         apart = np.where(has, columns - centre, 0.0)
-        reach = CLIP_AT * np.sqrt((counts * np.square(apart)).sum(axis=0) / total)
+        unit = np.maximum(np.abs(apart).max(axis=0), np.finfo(float).tiny)
+        reach = CLIP_AT * unit * np.sqrt((counts * np.square(apart / unit)).sum(axis=0) / total)
         return cls(centre - reach, centre + reach)
 
     def __call__(self, columns: Any) -> FloatArray:
@@ -172,6 +173,9 @@ def _directions(centred: FloatArray) -> tuple[FloatArray, FloatArray]:
 def standard(columns: FloatArray, counts: FloatArray) -> FloatArray:
     """Standardised columns; constant ones become 0, and so do missing values (the mean)."""
     has = ~np.isnan(columns)
+    # In units of the largest value, so that squares of huge or tiny numbers are numbers.
+    unit = np.abs(np.where(has, columns, 0.0)).max(axis=0)
+    columns = columns / np.where(unit > 0, unit, 1.0)
     if has.all():
         centre = counts @ columns / counts.sum()
         centred = columns - centre

@@ -2,6 +2,7 @@
 
 from coterie._data.training._columns import (
     ColumnData,
+    check_values,
     column_data,
 )
 from coterie._data.training._folds import checked_cv, fold_of_each, splits_of_rows
@@ -65,6 +66,7 @@ __all__ = [
     "check_in_memory",
     "check_moments_suffice",
     "check_rows_at_hand",
+    "check_values",
     "checked_array",
     "checked_cv",
     "checked_rows",

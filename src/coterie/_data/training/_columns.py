@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -191,7 +191,7 @@ def column_data(table: Table, spec: FitSpec, pricing: Pricing) -> ColumnData:
     columns = input_columns(features, table.X, spec.aggregation, by_row=bool(pricing.row_reason))
     missing = spec.missing and _has_missing(columns)
     if missing:
-        _check_values(columns, feature_names(features, columns.shape[1]))
+        check_values(columns, partial(feature_names, features, columns.shape[1]))
     columns, scaling = _scaled(columns, spec, rows)
     features = replace(features, scaling=scaling)
     names = partial(feature_names, features, columns.shape[1])
@@ -275,11 +275,10 @@ def _has_missing(columns: Any) -> bool:
         return not np.isfinite(columns.sum()) and bool(by_column(columns, np.isnan).any())
 
 
-def _check_values(columns: FloatArray, names: Any) -> None:
+def check_values(columns: FloatArray, named: Callable[[], Sequence[str]]) -> None:
     """Raise if a column has only missing values."""
     empty = np.flatnonzero(np.isnan(columns).all(axis=0))
     if len(empty):
-        raise ValueError(
-            f"X has no value at all in {counted('column', (names[e] for e in empty))}. "
-            "Drop it first."
-        )
+        names = named()
+        which = counted("column", (names[place] for place in empty.tolist()))
+        raise ValueError(f"X has no value at all in {which}. Drop it first.")
