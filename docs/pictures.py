@@ -13,7 +13,7 @@ import numpy as np
 mpl.use("agg")
 import matplotlib.pyplot as plt
 
-from coterie import NonLinCFA, ToleranceCV
+from coterie import Coterie, NonLinCFA, ToleranceCV
 from coterie.datasets import load_tecator, make_groups
 from coterie.plot import plot_groups, plot_path, plot_trace
 
@@ -25,14 +25,17 @@ ALONE = "#bbbbbb"
 
 def tecator_groups(path: Path) -> None:
     tecator = load_tecator()
-    reducer = NonLinCFA().fit(tecator.data[:172], tecator.target[:172])
+    reducer = Coterie().fit(tecator.data[:172], tecator.target[:172])
     mean = tecator.data.mean(axis=0)
     channels = np.arange(1, 101)
     figure, axes = plt.subplots(figsize=(8, 3.4), layout="constrained")
     axes.plot(channels, tecator.data[:172:6].T, color="#e8e8e8", linewidth=0.7, zorder=1)
     larger = [members for members in reducer.groups_ if len(members) > 1]
-    single = np.concatenate([members for members in reducer.groups_ if len(members) == 1])
-    axes.scatter(channels[single], mean[single], color=ALONE, s=14, label="alone", zorder=2)
+    single = [members for members in reducer.groups_ if len(members) == 1]
+    for label, some in (("alone", single), ("left out", [reducer.rest_])):
+        if sum(map(len, some)):
+            places = np.concatenate(some)
+            axes.scatter(channels[places], mean[places], color=ALONE, s=14, label=label, zorder=2)
     for (marker, colour), members in zip(product(MARKERS, COLOURS), larger, strict=False):
         style = {"color": colour, "marker": marker, "label": f"mean of {len(members)}"}
         axes.scatter(channels[members], mean[members], s=26, zorder=3, **style)
@@ -73,10 +76,8 @@ def report(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as browsers:
         subprocess.run([sys.executable, "-m", "coterie", "demo", "-q", "-o", folder], check=True)
         browser = browsers.chromium.launch(executable_path=shutil.which("chromium"))
-        page = browser.new_page(viewport={"width": 900, "height": 1910}, color_scheme="light")
+        page = browser.new_page(viewport={"width": 900, "height": 1500}, color_scheme="light")
         page.goto(Path(folder, "report.html").as_uri())
-        page.get_by_role("button", name="Best score").click()
-        page.mouse.move(0, 0)
         page.screenshot(path=path)
         browser.close()
 
