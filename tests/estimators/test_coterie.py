@@ -20,7 +20,7 @@ from coterie.datasets import load_tecator, make_groups
     [
         Coterie(),
         Coterie("classes", min_correlation=0, inputs=None),
-        Coterie(aggregation="median", rest="keep"),
+        Coterie(aggregation="sum", rest="keep"),
         Coterie(n_groups=1, inputs="clip", signs=False),
     ]
 )
