@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,18 +12,21 @@ from coterie._core.aggregations import Aggregation, LinearSum
 from coterie._core.evidence import Accumulated, location_of, scatter_within, together
 from coterie._core.joint import (
     MAX_KEPT,
+    Clipped,
     JointData,
     Leaves,
+    Percentiles,
     RowSums,
     Rules,
     Splits,
     content_folds,
     content_order,
+    inputs_that_pay,
     sums_of_rows,
 )
 from coterie._core.must_link import MustLink
 from coterie._core.search import ALONE, Limits
-from coterie._core.values import BoolArray, FloatArray, IntArray, is_sparse
+from coterie._core.values import BoolArray, FloatArray, IntArray
 
 # Features whose standard deviations differ by at most this factor are taken to have one unit.
 SAME_UNITS = 3.0
@@ -223,6 +225,18 @@ def _sums_of_parts(
     )
 
 
+def inputs_by_content(
+    columns: FloatArray, targets: FloatArray, weights: FloatArray | None
+) -> Clipped | Percentiles | None:
+    """Clipped columns or percentiles, if they pay, whatever the order of rows and columns."""
+    counts = np.ones(len(columns)) if weights is None else weights
+    rows, order, _ = content_order(columns, targets, counts)
+    used = None if weights is None else counts[rows]
+    wanted = _standard(targets[rows], counts[rows])
+    kind = inputs_that_pay(columns[rows][:, order], wanted, used)
+    return None if kind is None else kind.of(columns[rows], used)
+
+
 def same_units(spread: FloatArray) -> bool:
     """Whether features with these standard deviations seem to have one unit."""
     return bool(spread.max() <= SAME_UNITS * spread.min())
@@ -361,8 +375,3 @@ def lowest_correlation(columns: FloatArray, aggregate: FloatArray, counts: Float
     centred = columns - counts @ columns / counts.sum()
     sizes = np.sqrt(counts @ np.square(centred))
     return float(((counts * apart) @ centred / (own * sizes)).min())
-
-
-def is_dense(columns: Any) -> bool:
-    """Whether columns are a plain array."""
-    return isinstance(columns, np.ndarray) and not is_sparse(columns)

@@ -18,6 +18,7 @@ from coterie._core.aggregations import (
     Additive,
     Aggregation,
     Custom,
+    Linear,
     LinearSum,
     over_available,
 )
@@ -66,6 +67,11 @@ def fit_spec(parameters: Mapping[str, Any], pricing: Pricing) -> FitSpec:
 def joint_spec(parameters: Mapping[str, Any]) -> FitSpec:
     """The checked parameters of Coterie, as far as they are those of all reducers."""
     aggregation = checked_aggregation(parameters["aggregation"])
+    if isinstance(aggregation, Linear) and not isinstance(aggregation, LinearSum):
+        raise ValueError(
+            f"Coterie has no aggregation='{aggregation.name}', whose weights are learned from the "
+            "columns of each group: use 'mean', or NonLinCFA."
+        )
     inputs = parameters["inputs"]
     if isinstance(inputs, str):
         checked_word("inputs", inputs, ["auto", "clip", "rank"], also=", None or a transformer")

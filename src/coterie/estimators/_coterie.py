@@ -18,15 +18,14 @@ from coterie._core.joint import (
     INPUTS,
     Scored,
     Splits,
-    content_order,
     fit_joint,
-    inputs_that_pay,
 )
 from coterie._core.threads import few_threads
 from coterie._core.values import FloatArray, is_sparse
 from coterie._data.joint_training import (
     JointSpec,
     JointTraining,
+    inputs_by_content,
     same_units,
     training_from_columns,
     training_from_moments,
@@ -114,9 +113,10 @@ class Coterie(Reducer):
         and else the columns as they are. None: the columns as they are. A function or a
         transformer as in :class:`NonLinCFA`.
     aggregation : str, callable or aggregation, default="mean"
-        How a group becomes one column, as in :class:`NonLinCFA`. Means are in the units of X where
-        the members of a group have standard deviations within a factor of 3, and in standard
-        deviations otherwise; the name then begins with a z, as in ``zmean(a, b)``.
+        How a group becomes one column, as in :class:`NonLinCFA`, but not "principal".
+        Means are in the units of X where the members of a group have standard deviations within
+        a factor of 3, and in standard deviations otherwise; the name then begins with a z, as in
+        ``zmean(a, b)``.
     rest : {"drop", "keep"}, default="drop"
         What becomes of features that add nothing, given the other columns. "drop": they are left
         out, with label -1. "keep": every feature is in a group, and there are more groups.
@@ -190,7 +190,7 @@ class Coterie(Reducer):
     -----
     The price of a merge is how much it raises the penalised sum of squares of a ridge regression
     on all groups: the square of the difference between two coefficients, divided by its variance
-    (:doc:`docs/joint-price.md`). For several targets, prices add up. Missing values are taken to
+    (docs/joint-price.md). For several targets, prices add up. Missing values are taken to
     be at the mean; ``transform`` fills them from the other members of the group.
 
     Examples
@@ -265,7 +265,9 @@ class Coterie(Reducer):
         given = Given(sample_weight, groups)
         if library_of(X) is not None:
             data = lazy_data(X, y, given, self._without_inputs(spec), self._pricing(), layout)
-            return self._fit_parts(data, spec, "regression" if data.classes is None else "classes")
+            found = "regression" if data.classes is None else "classes"
+            task = self._checked_task()
+            return self._fit_parts(data, spec, found if task == "auto" else task)
         return self._fit_rows(X, y, given, spec, layout)
 
     def _pricing(self) -> Any:
@@ -366,7 +368,8 @@ class Coterie(Reducer):
             return INPUTS[spec.inputs].of(np.asarray(table.X, dtype=np.float64), table.rows.weights)
         if not may_change:
             return None
-        return inputs_by_content(table.X, targets, table.rows.weights)
+        columns = np.asarray(table.X, dtype=np.float64)
+        return inputs_by_content(columns, targets, table.rows.weights)
 
     def _joint_spec(
         self, spec: FitSpec, n_inputs: int, features: Features, importance: FloatArray
@@ -444,17 +447,6 @@ class Coterie(Reducer):
         other._store_number(model, number, fit.aggregation, fit.features, fit.classes)
         other.choice_ = _explained(model.joint.scored, number, number)
         return other
-
-
-def inputs_by_content(X: FloatArray, targets: FloatArray, weights: FloatArray | None) -> Any:
-    """Clipped columns or percentiles if they pay, judged in an order of rows and columns."""
-    X = np.asarray(X, dtype=np.float64)
-    counts = np.ones(len(X)) if weights is None else weights
-    rows, order, _ = content_order(X, targets, counts)
-    wanted = (targets - targets.mean(axis=0)) / np.maximum(targets.std(axis=0), 1e-300)
-    used = None if weights is None else counts[rows]
-    kind = inputs_that_pay(X[rows][:, order], wanted[rows], used)
-    return None if kind is None else kind.of(X[rows], used)
 
 
 def _own_inputs(spec: FitSpec) -> Any:

@@ -52,14 +52,6 @@ def test_weights_count_rows(rows, rng):
     np.testing.assert_allclose(weighted.total, repeated.total)
 
 
-def test_sums_of_sums_are_sums_of_columns(rows, rng):
-    columns, targets = rows
-    weights, splits = rng.normal(size=(5, 3)), Splits.of_folds(np.arange(40) % 4)
-    of_columns = sums_of_rows(columns, targets, None, splits).summed(weights)
-    of_sums = sums_of_rows(columns @ weights, targets, None, splits)
-    np.testing.assert_allclose(of_columns.products, of_sums.products, atol=1e-9)
-
-
 def test_noise_asks_for_a_larger_penalty(rng):
     columns = rng.normal(size=(60, 20))
     splits = Splits.of_folds(np.arange(60) % 5)

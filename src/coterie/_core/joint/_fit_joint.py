@@ -58,8 +58,8 @@ class JointFit:
     scored : Scored
     relevance : ndarray of shape (n_nodes,)
         Share of the targets' variance that each node alone explains.
-    resampled : tuple of (ndarray of shape (n_leaves,), Path)
-        Paths from some of the rows: for each scored number, the group of each leaf, or -1.
+    resampled : tuple of dict
+        For each path from some of the rows: number of groups -> the group of each leaf, or -1.
     leaves_out : bool
     kept : ndarray of shape (n_leaves,)
         Leaves that are never left out.

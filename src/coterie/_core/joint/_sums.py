@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,13 +90,6 @@ class RowSums:
         fitted = np.einsum("ab,mbt,mat->m", about[:p, :p], slopes, slopes, optimize=True)
         cross = np.einsum("at,mat->m", about[:p, p:], slopes)
         return (np.trace(about[p:, p:]) - 2 * cross + fitted) / count
-
-    def summed(self, weights: FloatArray) -> RowSums:
-        """The same for weighted sums of the columns; weights have shape (n_columns, n_sums)."""
-        p, t = len(weights), self.n_targets
-        full = np.zeros((p + t, weights.shape[1] + t))
-        full[:p, : weights.shape[1]], full[p:, weights.shape[1] :] = weights, np.eye(t)
-        return replace(self, total=self.total @ full, products=full.T @ self.products @ full)
 
 
 class Splits(NamedTuple):
