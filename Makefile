@@ -1,6 +1,7 @@
 # Everything here sets up what it needs: a virtual environment in .venv, from Python >= 3.11.
 PYTHON ?= python3
 BIN := .venv/bin
+LIGHT := .venv/light
 READY := .venv/ready
 ENGINES := .venv/engines
 # Of the hunt: how long, and from which seed on; the seconds of the clock, if nobody says.
@@ -19,10 +20,15 @@ SHARE ?= 12
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
 
-$(READY): pyproject.toml
+# What a user installs; enough for the demo, and set up in seconds.
+$(LIGHT): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "coterie needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli]'
+	touch $(LIGHT)
+
+$(READY): $(LIGHT)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $(READY)
 
@@ -30,7 +36,7 @@ $(ENGINES): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,engines]'
 	touch $(ENGINES)
 
-demo: $(READY)  ## group the features of two problems, compare with PCA and Ward, and write a report
+demo: $(LIGHT)  ## group the features of two problems, compare with PCA and Ward, and write a report
 	$(BIN)/python examples/demo.py
 	@echo
 	$(BIN)/coterie demo -o build/demo
