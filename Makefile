@@ -25,7 +25,7 @@ $(LIGHT): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "coterie needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[cli]'
 	touch $(LIGHT)
 
 $(READY): $(LIGHT)
