@@ -5,7 +5,7 @@ from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
 
 from coterie._core.joint import Leaves, Rules, grow_tree
-from coterie._core.joint import _tree as module
+from coterie._core.joint import _growth as module
 
 
 def columns_of(rng, n=50, d=30):

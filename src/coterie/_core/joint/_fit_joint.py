@@ -10,11 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from coterie._core.joint._choice import Scored, scored_numbers
+from coterie._core.joint._growth import grow_tree
 from coterie._core.joint._likeness import Leaves
 from coterie._core.joint._path import Freedom, Path, joint_path
 from coterie._core.joint._penalty import Penalty, penalty_by_folds
 from coterie._core.joint._sums import RowSums
-from coterie._core.joint._tree import Rules, Tree, grow_tree
+from coterie._core.joint._tree import Rules, Tree
 from coterie._core.values import BoolArray, FloatArray, IntArray
 
 # The path starts from at most as many groups as there are rows, within these limits. More

@@ -8,7 +8,7 @@ divided by both sizes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -19,12 +19,15 @@ from coterie._core.values import BoolArray, FloatArray, IntArray
 MAX_KEPT = 8_000
 # How many of the most alike groups of each group are considered at a time, if there are more.
 N_NEAREST = 5
-# Numbers in a block of covariances, or in the columns at both ends of some edges.
+# Numbers in a block of covariances.
 BLOCK = 2**24
+# Numbers that are worked on at a time: they stay in the processor's cache.
+CACHED = 2**16
 # A sum of features with a smaller standard deviation is constant: the features cancel out.
 NO_SPREAD = 1e-9
 
 Forbidden = Callable[[IntArray, IntArray], BoolArray | None]
+Covariances = Callable[[IntArray, IntArray], FloatArray]
 
 
 class Leaves(NamedTuple):
@@ -57,6 +60,10 @@ class Pairs(NamedTuple):
         value = self.covariance / (sizes[self.first] * sizes[self.second])
         return np.abs(value) if signs else value
 
+    def where(self, chosen: Any) -> Pairs:
+        """Some of the pairs."""
+        return Pairs(self.first[chosen], self.second[chosen], self.covariance[chosen])
+
 
 def blocks(total: int, size: int) -> list[tuple[int, int]]:
     """The numbers from 0 to a total in stretches of a size."""
@@ -65,28 +72,43 @@ def blocks(total: int, size: int) -> list[tuple[int, int]]:
 
 def row_products(first: FloatArray, second: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
     """Mean product of row a of the first and row b of the second array, for many pairs."""
-    n_samples = first.shape[1]
-    made = [
-        np.einsum("ij,ij->i", first[a[start:stop]], second[b[start:stop]])
-        for start, stop in blocks(len(a), max(1, BLOCK // n_samples))
-    ]
-    return np.concatenate([np.empty(0), *made]) / n_samples
+    n_samples, made = first.shape[1], np.empty(len(a))
+    for start, stop in blocks(len(a), max(1, CACHED // n_samples)):
+        some = slice(start, stop)
+        made[some] = np.einsum("ij,ij->i", first[a[some]], second[b[some]])
+    return made / n_samples
 
 
 def edges_of(neighbours: sparse.csr_array) -> tuple[IntArray, IntArray]:
-    """Both ends of each edge of a graph, each edge once."""
+    """Both ends of each edge of a graph, each edge once, the lower end first."""
     upper = sparse.triu(neighbours, k=1).tocoo()
     return upper.row.astype(np.intp), upper.col.astype(np.intp)
 
 
-def edges_between(edges: tuple[IntArray, IntArray], number: IntArray) -> tuple[IntArray, IntArray]:
-    """Edges between groups, each once; `number` has the group of each end."""
-    a, b = number[edges[0]], number[edges[1]]
-    a, b = np.minimum(a, b), np.maximum(a, b)
-    kept = a != b
-    n_groups = int(number.max()) + 1
-    codes = np.unique(a[kept] * n_groups + b[kept])
-    return codes // n_groups, codes % n_groups
+def pairs_between(pairs: Pairs, number: IntArray, covariances: Covariances) -> Pairs:
+    """Pairs of groups after some have merged, each once.
+
+    Parameters
+    ----------
+    number : ndarray of shape (n_slots,)
+        The slot in which the group of each slot is now.
+    covariances : callable
+        Covariances of pairs; asked for those with a group that has changed.
+    """
+    n = len(number)
+    changed = number != np.arange(n)
+    changed[number[changed]] = True
+    is_new = changed[pairs.first] | changed[pairs.second]
+    a, b = number[pairs.first[is_new]], number[pairs.second[is_new]]
+    codes = np.sort(np.minimum(a, b)[a != b] * n + np.maximum(a, b)[a != b])
+    codes = codes[np.append(True, codes[1:] != codes[:-1])] if len(codes) else codes
+    a, b = codes // n, codes % n
+    same = pairs.where(~is_new)
+    return Pairs(
+        np.concatenate([same.first, a]),
+        np.concatenate([same.second, b]),
+        np.concatenate([same.covariance, covariances(a, b)]),
+    )
 
 
 def nearest_pairs(sums: FloatArray, sizes: IntArray, forbidden: Forbidden, *, signs: bool) -> Pairs:
@@ -109,39 +131,32 @@ def nearest_pairs(sums: FloatArray, sizes: IntArray, forbidden: Forbidden, *, si
         second = near.ravel()[allowed.ravel()]
         found.append((first, second, covariance[first - start, second]))
     first, second, covariance = (np.concatenate(part) for part in zip(*found, strict=True))
-    return Pairs(first, second, covariance)
+    # A pair may be listed from both ends.
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    _, once = np.unique(low * n + high, return_index=True)
+    return Pairs(low[once], high[once], covariance[once])
 
 
 def matched(pairs: Pairs, value: FloatArray, n_groups: int, *, fully: bool) -> IntArray:
     """The pairs that are the most alike for both groups; each group is in at most one.
 
-    Ties go to the group with the smaller number. With `fully`, the same among the groups that are
-    left, and so on.
+    Each pair is listed once, the lower group first. Ties go to the group with the smaller number.
+    With `fully`, the same among the groups that are left, and so on.
     """
     chosen: list[IntArray] = []
     left = np.arange(len(value))
+    code = pairs.first * n_groups + pairs.second
     free = np.ones(n_groups, dtype=bool)
     while len(left):
-        a, b = pairs.first[left], pairs.second[left]
-        low, high = np.minimum(a, b), np.maximum(a, b)
-        # The best pair of each group comes last.
-        rank = np.lexsort((-high, -low, value[left]))
-        best = np.full(n_groups, -1)
-        best[low[rank]] = rank
-        other = np.full(n_groups, -1)
-        other[high[rank]] = rank
-        place = np.empty(len(rank), dtype=np.intp)
-        place[rank] = np.arange(len(rank))
-        top = np.where((best >= 0) & ((other < 0) | (place[best] > place[other])), best, other)
-        # The same pair may be listed from both ends: they agree on low and high.
-        mutual = np.flatnonzero(
-            (low[top[low]] == low)
-            & (high[top[low]] == high)
-            & (low[top[high]] == low)
-            & (high[top[high]] == high)
-        )
-        _, once = np.unique(low[mutual], return_index=True)
-        new = left[mutual[once]]
+        a, b, own = pairs.first[left], pairs.second[left], value[left]
+        top = np.full(n_groups, -np.inf)
+        np.maximum.at(top, a, own)
+        np.maximum.at(top, b, own)
+        best = np.full(n_groups, n_groups**2)
+        for end in (a, b):
+            is_top = own == top[end]
+            np.minimum.at(best, end[is_top], code[left[is_top]])
+        new = left[(best[a] == code[left]) & (best[b] == code[left])]
         chosen.append(new)
         free[pairs.first[new]] = free[pairs.second[new]] = False
         is_free = free[pairs.first[left]] & free[pairs.second[left]]
