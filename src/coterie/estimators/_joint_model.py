@@ -45,8 +45,8 @@ class JointModel:
     def of(cls, joint: JointFit, training: JointTraining) -> JointModel:
         """The model of a joint fit to some training data."""
         leaf_of = np.full(len(training.centre), -1, dtype=np.intp)
-        for leaf, members in enumerate(training.leaf_members):
-            leaf_of[members] = leaf
+        sizes = joint.tree.n_members[: joint.tree.n_leaves]
+        leaf_of[np.concatenate(training.leaf_members)] = np.repeat(np.arange(len(sizes)), sizes)
         signs = training.signs * np.append(joint.tree.signs, 1.0)[leaf_of]
         path = joint.path
         nodes = np.array([*path.start, *(step.merged for step in path.steps if step.merged >= 0)])
@@ -173,25 +173,33 @@ class JointModel:
     def linkage(self) -> FloatArray:
         """The tree over all inputs as a SciPy linkage."""
         tree, n = self.joint.tree, len(self.leaf_of)
-        merges: list[tuple[int, int, float]] = []
-        node_of: list[int] = []
-        in_order = np.argsort(self.leaf_of, kind="stable")[np.count_nonzero(self.leaf_of < 0) :]
-        for members in np.split(in_order, np.cumsum(self.sizes)[:-1]):
-            node = int(members[0])
-            for member in members[1:].tolist():
-                merges.append((node, member, 0.0))
-                node = n + len(merges) - 1
-            node_of.append(node)
-        for (a, b), likeness in zip(tree.children.tolist(), tree.likeness, strict=True):
-            merges.append((node_of[a], node_of[b], 1 - float(likeness)))
-            node_of.append(n + len(merges) - 1)
+        inside, node_of = self._inside_leaves()
+        above = n + len(inside) + np.arange(len(tree.children))
+        nodes = np.concatenate([node_of, above])
+        merges = np.empty((len(tree.children), 4))
+        merges[:, :2], merges[:, 2] = nodes[tree.children], 1 - tree.likeness
+        merges[:, 3] = tree.n_members[tree.n_leaves :]
         # Constant inputs are like nothing.
-        root = node_of[-1] if node_of else int(np.flatnonzero(self.constant)[0])
-        for constant in np.flatnonzero(self.constant).tolist():
-            if constant != root:
-                merges.append((root, constant, 2.0))
-                root = n + len(merges) - 1
-        return _sized(merges, n)
+        constant = np.flatnonzero(self.constant)
+        last = np.empty((len(constant), 4))
+        n_before = n + len(inside) + len(merges)
+        last[:, 0] = np.append(nodes[-1], n_before + np.arange(len(constant)))[: len(constant)]
+        last[:, 1], last[:, 2] = constant, 2.0
+        last[:, 3] = tree.n_members[-1] + 1 + np.arange(len(constant))
+        return _in_order(np.concatenate([inside, merges, last]), n)
+
+    def _inside_leaves(self) -> tuple[FloatArray, IntArray]:
+        """Merges of the inputs of each leaf, and the node that each leaf is then."""
+        merges: list[tuple[int, int, float, int]] = []
+        in_order = np.argsort(self.leaf_of, kind="stable")[np.count_nonzero(self.leaf_of < 0) :]
+        starts = np.cumsum(self.sizes) - self.sizes
+        node_of = in_order[starts]
+        for leaf in np.flatnonzero(self.sizes > 1):
+            members = in_order[starts[leaf] : starts[leaf] + self.sizes[leaf]]
+            for size, member in enumerate(members[1:].tolist(), start=2):
+                merges.append((int(node_of[leaf]), member, 0.0, size))
+                node_of[leaf] = len(self.leaf_of) + len(merges) - 1
+        return np.array(merges, dtype=np.float64).reshape(-1, 4), node_of
 
     def plain(self) -> dict[str, Any]:
         """The model as plain arrays, for files."""
@@ -234,15 +242,11 @@ class JointModel:
         return cls(joint, **own)
 
 
-def _sized(merges: list[tuple[int, int, float]], n: int) -> FloatArray:
-    """A linkage with the number of inputs below each merge, in order of distance."""
-    distance = np.array([merge[2] for merge in merges])
-    order = np.argsort(distance, kind="stable")
-    number = np.empty(n + len(merges), dtype=np.intp)
+def _in_order(merges: FloatArray, n: int) -> FloatArray:
+    """A linkage in order of distance, the lower node of each merge first."""
+    order = np.argsort(merges[:, 2], kind="stable")
+    number = np.empty(n + len(merges))
     number[:n], number[n + order] = np.arange(n), n + np.arange(len(merges))
-    sizes, made = [1] * n, np.empty((len(merges), 4))
-    for row, merge in enumerate(order):
-        a, b = sorted(int(number[node]) for node in merges[merge][:2])
-        sizes.append(sizes[a] + sizes[b])
-        made[row] = a, b, distance[merge], sizes[-1]
+    made = merges[order]
+    made[:, :2] = np.sort(number[made[:, :2].astype(np.intp)], axis=1)
     return made

@@ -112,9 +112,11 @@ class JointFit:
 
 def labels_of(tree: Tree, nodes: IntArray) -> IntArray:
     """The number of the node above each leaf; -1 where there is none."""
-    labels = np.full(tree.n_leaves, -1, dtype=np.intp)
-    for number, node in enumerate(nodes):
-        labels[tree.order[tree.start[node] : tree.stop[node]]] = number
+    rise = np.zeros(tree.n_leaves + 1, dtype=np.intp)
+    rise[tree.start[nodes]] += np.arange(1, len(nodes) + 1)
+    rise[tree.stop[nodes]] -= np.arange(1, len(nodes) + 1)
+    labels = np.empty(tree.n_leaves, dtype=np.intp)
+    labels[tree.order] = rise[:-1].cumsum() - 1
     return labels
 
 
@@ -132,16 +134,12 @@ def _overlaps(labels: IntArray, others: IntArray, sizes: IntArray) -> FloatArray
 
 def cut(tree: Tree, most: int) -> IntArray:
     """So many groups, or more where the tree does not allow it: the most alike merge first."""
-    n, count = tree.n_leaves, tree.n_leaves
+    n = tree.n_leaves
+    # The parts of a group may be groups too, and merge before it.
+    merges = np.flatnonzero(tree.may_be_group[n:])[: max(0, n - most)]
     is_group = np.zeros(len(tree.start), dtype=bool)
-    is_group[:n] = True
-    for node, (first, second) in enumerate(tree.children.tolist(), start=n):
-        if count <= most:
-            break
-        if tree.may_be_group[node] and is_group[first] and is_group[second]:
-            is_group[first] = is_group[second] = False
-            is_group[node] = True
-            count -= 1
+    is_group[:n] = is_group[n + merges] = True
+    is_group[tree.children[merges]] = False
     return np.flatnonzero(is_group)
 
 
@@ -193,11 +191,9 @@ def fit_joint(data: JointData, rules: Rules, *, leaves_out: bool, kept: BoolArra
 
 def _weights(tree: Tree, nodes: IntArray) -> sparse.csr_array:
     """Each node as a signed sum of leaves, of shape (n_leaves, n_nodes)."""
-    stretches = [tree.order[tree.start[node] : tree.stop[node]] for node in nodes]
-    leaves = np.concatenate(stretches)
-    number = np.repeat(np.arange(len(nodes)), [len(stretch) for stretch in stretches])
-    shape = (tree.n_leaves, len(nodes))
-    return sparse.csr_array((tree.signs[leaves], (leaves, number)), shape=shape)
+    labels, shape = labels_of(tree, nodes), (tree.n_leaves, len(nodes))
+    leaves = np.flatnonzero(labels >= 0)
+    return sparse.csr_array((tree.signs[leaves], (leaves, labels[leaves])), shape=shape)
 
 
 def _start_in_nodes(tree: Tree, start: IntArray) -> FloatArray:

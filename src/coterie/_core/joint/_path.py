@@ -118,6 +118,8 @@ class _Regression:
         )
         self.alive, self.kept = np.ones(p, dtype=bool), freedom.kept.copy()
         self.node = start.copy()
+        # Where the groups are among the nodes of the tree.
+        self.place = np.full(len(tree.start), -1)
         self._solve()
 
     def _solve(self) -> None:
@@ -133,21 +135,27 @@ class _Regression:
         self.inverse = np.ascontiguousarray(np.linalg.inv(self.ridge))
         self.theta = self.inverse @ self.cross
         self.least = SMALLEST_WIDTH * self.inverse.diagonal()
-        self.place = dict(zip(self.node.tolist(), range(len(self.node)), strict=True))
-        self.pairs: list[tuple[int, int, int]] = []
-        for node in self.node.tolist():
-            self._consider(node)
+        self.place[self.node] = np.arange(len(self.node))
+        parent = self.parent[self.node]
+        parent = parent[(parent >= 0) & self.tree.may_be_group[parent]]
+        first, second = self.place[self.tree.children[parent - self.tree.n_leaves]].T
+        # Each pair is met at both of its ends, at the lower place first.
+        _, once = np.unique(parent, return_index=True)
+        once = np.sort(once[(first[once] >= 0) & (second[once] >= 0)])
+        # A column for each pair: its places, and the node that it would become.
+        self.pairs = np.array([first[once], second[once], parent[once]])
+        self.alike = self.tree.likeness[parent[once] - self.tree.n_leaves]
 
     def _consider(self, node: int) -> None:
         """Add the pair of a node and its sibling, if both are groups and may merge."""
         parent = int(self.parent[node])
         if parent < 0 or not self.tree.may_be_group[parent]:
             return
-        first, second = self.tree.children[parent - self.tree.n_leaves].tolist()
-        if first in self.place and second in self.place:
-            pair = (self.place[first], self.place[second], parent)
-            if pair not in self.pairs:
-                self.pairs.append(pair)
+        merge = parent - self.tree.n_leaves
+        first, second = self.place[self.tree.children[merge]].tolist()
+        if first >= 0 and second >= 0:
+            self.pairs = np.hstack([self.pairs, [[first], [second], [parent]]])
+            self.alike = np.append(self.alike, self.tree.likeness[merge])
 
     def path(self) -> Path:
         """All steps."""
@@ -171,29 +179,29 @@ class _Regression:
 
     def _cheapest_merge(self) -> tuple[tuple[int, int, int] | None, float, bool]:
         """The next merge, its price, and whether it comes before all else: near copies."""
-        if not self.pairs:
+        if not self.alike.size:
             return None, np.inf, False
-        first, second, parent = np.array(self.pairs).T
+        first, second, _ = self.pairs
         own = self.inverse.diagonal()
         gap = self.theta[first] - self.theta[second]
         width = own[first] + own[second] - 2 * self.inverse[first, second]
         # Of near copies without a penalty, the width is a difference of equal numbers.
         width = np.maximum(width, self.least[first] + self.least[second])
-        price = np.square(gap).sum(axis=1) / width
-        likeness = self.tree.likeness[parent - self.tree.n_leaves]
-        free = (price <= self.noise) & (likeness >= NEAR_COPIES)
-        if free.any():
-            chosen = int(np.where(free, likeness, -np.inf).argmax())
+        price = np.einsum("ij,ij->i", gap, gap) / width
+        free = (price <= self.noise) & (self.alike >= NEAR_COPIES)
+        is_free = bool(free.any())
+        if is_free:
+            chosen = int(np.where(free, self.alike, -np.inf).argmax())
         else:
             chosen = int(price.argmin())
-        return self.pairs[chosen], float(price[chosen]), bool(free.any())
+        pair = tuple(self.pairs[:, chosen].tolist())
+        return pair, float(price[chosen]), is_free
 
     def _cheapest_to_leave_out(self) -> tuple[int, float]:
         own = np.maximum(self.inverse.diagonal(), self.least)
-        price = np.where(self.alive & ~self.kept, np.square(self.theta).sum(axis=1) / own, np.inf)
-        for first, second, parent in self.pairs:
-            if self.tree.likeness[parent - self.tree.n_leaves] >= NEAR_COPIES:
-                price[first] = price[second] = np.inf
+        price = np.einsum("ij,ij->i", self.theta, self.theta) / own
+        price[self.kept | ~self.alive] = np.inf
+        price[self.pairs[:2, self.alike >= NEAR_COPIES]] = np.inf
         chosen = int(price.argmin())
         return chosen, float(price[chosen])
 
@@ -208,18 +216,18 @@ class _Regression:
         self.ridge[:, first] += self.ridge[:, second]
         self.cross[first] += self.cross[second]
         step = Step(int(self.node[first]), int(self.node[second]), parent, price)
-        del self.place[step.first], self.place[step.second]
-        self.node[first], self.place[parent] = parent, first
+        self.place[[step.first, step.second, parent]] = -1, -1, first
+        self.node[first] = parent
         self.kept[first] |= self.kept[second]
-        self._remove(second, (first, second))
+        self._remove(second)
         self._consider(parent)
         return step
 
     def _left_out(self, position: int, price: float) -> Step:
         self._constrain(self.inverse[position].copy(), self.theta[position].copy(), [position])
         step = Step(int(self.node[position]), -1, -1, price)
-        del self.place[step.first]
-        self._remove(position, (position,))
+        self.place[step.first] = -1
+        self._remove(position)
         return step
 
     def _constrain(self, k: FloatArray, gap: FloatArray, places: list[int]) -> None:
@@ -236,14 +244,15 @@ class _Regression:
         """
         width = k[places[0]] - (k[places[1]] if len(places) > 1 else 0.0)
         width = max(float(width), float(self.least[places].sum()))
-        self.theta -= np.outer(k, gap / width)
+        self.theta -= k[:, None] * (gap / width)
         # In place: the matrix is symmetric, so its transpose is the same in Fortran's order.
         blas.dger(-1 / width, k, k, a=self.inverse.T, overwrite_a=1)
 
-    def _remove(self, position: int, touched: tuple[int, ...]) -> None:
+    def _remove(self, position: int) -> None:
         self.alive[position] = False
         self.inverse[position] = self.inverse[:, position] = 0.0
         self.theta[position] = 0.0
-        self.pairs = [
-            pair for pair in self.pairs if pair[0] not in touched and pair[1] not in touched
-        ]
+        # A group has one sibling, so it is in one pair at most.
+        left = (self.pairs[:2] != position).all(axis=0)
+        if not left.all():
+            self.pairs, self.alike = self.pairs[:, left], self.alike[left]

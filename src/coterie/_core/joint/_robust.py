@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from coterie._core.joint._penalty import PENALTIES
-from coterie._core.values import FloatArray
+from coterie._core.values import FloatArray, IntArray
 
 # Values further from the mean are clipped, in standard deviations.
 CLIP_AT = 3.0
@@ -44,6 +44,11 @@ class Clipped:
         reach = CLIP_AT * unit * np.sqrt((counts * np.square(apart / unit)).sum(axis=0) / total)
         return cls(centre - reach, centre + reach)
 
+    @classmethod
+    def among(cls, columns: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+        """The columns clipped by their own bounds."""
+        return cls.of(columns, weights)(columns)
+
     def __call__(self, columns: Any) -> FloatArray:
         """The clipped columns."""
         columns = np.asarray(columns)
@@ -73,12 +78,37 @@ class Percentiles:
     @classmethod
     def of(cls, columns: FloatArray, weights: FloatArray | None = None) -> Percentiles:
         """Percentiles among these columns."""
+        return cls._sorted(columns, weights)[0]
+
+    @classmethod
+    def _sorted(
+        cls, columns: FloatArray, weights: FloatArray | None
+    ) -> tuple[Percentiles, IntArray]:
+        """The percentiles, and the rows of each column in order of its values."""
         order = np.argsort(columns, axis=0, kind="stable")
         values = np.take_along_axis(columns, order, axis=0)
         counts = np.ones(columns.shape) if weights is None else weights[order]
         counts = np.where(np.isnan(values), 0.0, counts)
         below = np.vstack([np.zeros(columns.shape[1]), counts.cumsum(axis=0)])
-        return cls(values, below / np.maximum(below[-1], np.finfo(float).tiny))
+        return cls(values, below / np.maximum(below[-1], np.finfo(float).tiny)), order
+
+    @classmethod
+    def among(cls, columns: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+        """The percentiles of the columns among themselves, all columns at once."""
+        own, order = cls._sorted(columns, weights)
+        n, place = len(columns), np.arange(len(columns))[:, None]
+        differs = own.values[1:] != own.values[:-1]
+        edge = np.ones((1, columns.shape[1]), dtype=bool)
+        # Ties are a stretch from `low` up to, not including, `high`.
+        low = np.where(np.vstack([edge, differs]), place, 0)
+        low = np.maximum.accumulate(low, axis=0)
+        high = np.where(np.vstack([differs, edge]), place + 1, n)
+        high = np.minimum.accumulate(high[::-1], axis=0)[::-1]
+        share = np.take_along_axis(own.shares, low, 0) + np.take_along_axis(own.shares, high, 0)
+        made = np.empty(columns.shape)
+        share = np.where(np.isnan(own.values), np.nan, share / 2)
+        np.put_along_axis(made, order, share, axis=0)
+        return made
 
     def __call__(self, columns: Any) -> FloatArray:
         """The percentiles, from 0 to 1; missing values stay missing."""
@@ -125,7 +155,7 @@ def inputs_that_pay(
     error = leave_one_out(judged, targets, counts)
     chosen: type[Clipped] | type[Percentiles] | None = None
     for kind in INPUTS.values():
-        other = leave_one_out(kind.of(judged, weights)(judged), targets, counts)
+        other = leave_one_out(kind.among(judged, weights), targets, counts)
         gain, n = error - other, counts.sum()
         mean = counts @ gain / n
         if mean > SURE * np.sqrt(counts @ np.square(gain - mean) / n / max(n - 1, 1)):
