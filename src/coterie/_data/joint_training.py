@@ -122,7 +122,9 @@ def training_from_columns(
     leaves = shape.sums(scaled, lambda members: _correlations(scaled, counts, members))
     n = counts.sum()
     weighted = leaves if weights is None else leaves * np.sqrt(counts * (len(counts) / n))
-    covariances = weighted @ weighted.T / len(counts) if len(leaves) <= MAX_KEPT else None
+    covariances = weighted @ weighted.T if len(leaves) <= MAX_KEPT else None
+    if covariances is not None:
+        covariances /= len(counts)
     used = None if weights is None else counts
 
     def sums(chosen: sparse.csr_array) -> RowSums:

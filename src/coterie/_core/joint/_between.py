@@ -23,7 +23,8 @@ class Between:
     """
 
     def __init__(self, covariances: FloatArray, slots: IntArray, n_slots: int) -> None:
-        self.matrix, self.is_mine = covariances, False
+        self.matrix = covariances
+        self.memory: FloatArray | None = None
         self.at = np.zeros(n_slots, dtype=np.intp)
         self._number(slots)
 
@@ -49,32 +50,40 @@ class Between:
         """Add the groups of the second slots, times a sign, to those of the first."""
         self.close(second)
         rebuild = np.count_nonzero(self.is_left) < COMPACT * len(self.slots)
-        if rebuild or not self.is_mine:
+        if rebuild or self.memory is None:
             self._rebuild(self.at[first], self.at[second], sign)
         else:
             self._update(self.at[first], self.at[second], sign)
 
     def _update(self, a: IntArray, b: IntArray, sign: FloatArray) -> None:
-        rows = self.matrix[a] + sign[:, None] * self.matrix[b]
-        rows[:, a] = _mirrored(rows[:, a] + sign * rows[:, b])
+        rows = self.matrix.take(b, axis=0)
+        rows *= sign[:, None]
+        rows += self.matrix.take(a, axis=0)
+        rows[:, a] = _mirrored(rows.take(a, axis=1) + sign * rows.take(b, axis=1))
         self.matrix[a] = rows
         self.matrix[:, a] = rows.T
 
     def _rebuild(self, a: IntArray, b: IntArray, sign: FloatArray) -> None:
         kept = np.flatnonzero(self.is_left)
-        partner, factor = np.full(len(self.slots), -1), np.ones(len(self.slots))
+        # A group that does not merge has itself as a partner, times 0.
+        partner, factor = np.arange(len(self.slots)), np.zeros(len(self.slots))
         partner[a], factor[a] = b, sign
-        has = np.flatnonzero(partner[kept] >= 0)
-        other, times = partner[kept[has]], factor[kept[has]]
-        made = np.empty((len(kept), len(kept)))
+        other, times = partner[kept], factor[kept]
+        if self.memory is None:
+            self.memory = np.empty(len(kept) ** 2)
+        # In the memory of the old matrix: a row goes where it was or before, and the partners of
+        # later rows come after those.
+        made = self.memory[: len(kept) ** 2].reshape(len(kept), len(kept))
         for start, stop in blocks(len(kept), max(1, CACHED // len(self.slots))):
-            rows = self.matrix[kept[start:stop]]
-            low, high = np.searchsorted(has, [start, stop])
-            rows[has[low:high] - start] += times[low:high, None] * self.matrix[other[low:high]]
-            made[start:stop] = rows[:, kept]
-            made[start:stop, has] += times * rows[:, other]
+            rows = self.matrix.take(kept[start:stop], axis=0)
+            has = np.flatnonzero(times[start:stop])
+            rows[has] += times[start + has, None] * self.matrix.take(other[start + has], axis=0)
+            more = rows.take(other, axis=1)
+            more *= times
+            np.add(rows.take(kept, axis=1), more, out=made[start:stop])
+        has = np.flatnonzero(times)
         made[np.ix_(has, has)] = _mirrored(made[np.ix_(has, has)])
-        self.matrix, self.is_mine = made, True
+        self.matrix = made
         self._number(self.slots[kept])
 
     def nearest(
@@ -88,19 +97,19 @@ class Between:
             Slots of the groups that are asked about.
         sizes : ndarray of shape (n_slots,)
         """
-        rows, gone = self.at[slots], np.flatnonzero(~self.is_left)
+        rows, bar = self.at[slots], np.where(self.is_left, 0.0, -np.inf)
         near, value = np.empty(len(rows), dtype=np.intp), np.empty(len(rows))
         weights = sizes[self.slots].astype(np.float64)
         is_plain = bool((weights == 1).all())
         for start, stop in blocks(len(rows), max(1, CACHED // len(self.slots))):
             some = rows[start:stop]
-            like = self.matrix[some]
+            like = self.matrix.take(some, axis=0)
             if signs:
                 np.abs(like, out=like)
             if not is_plain:
                 # The product of two sizes is exact, so that both groups see the same likeness.
                 like /= np.multiply.outer(weights[some], weights)
-            like[:, gone] = -np.inf
+            like += bar
             line = np.arange(len(some))
             like[line, some] = -np.inf
             barred = forbidden(self.slots[some][:, None], self.slots[None, :])
