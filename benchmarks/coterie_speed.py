@@ -6,8 +6,8 @@
     python benchmarks/coterie_speed.py wide 20000       # so many columns of 100 rows, no graph
 
 Data are generated, in the shapes of real tables: genes, counts, spectra. Times are of the
-processor, the lowest of three fits (one of Ward and of wide tables), in one thread if the environment says
-so (OMP_NUM_THREADS=1). ReNA is timed where nilearn is installed.
+processor, the lowest of three fits (one of Ward and of wide tables), in one thread if the
+environment says so (OMP_NUM_THREADS=1). ReNA is timed where nilearn is installed.
 """
 
 from __future__ import annotations
