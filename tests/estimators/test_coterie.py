@@ -1,5 +1,6 @@
 import pickle
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -437,3 +438,18 @@ def test_tensors_lead_to_the_same_groups(blocks):
     made = reducer.transform(torch.tensor(X.to_numpy()))
     assert isinstance(made, torch.Tensor)
     np.testing.assert_allclose(made.numpy(), plain.transform(X.to_numpy()))
+
+
+def test_groups_are_complete(rng):
+    # Of measures of one thing, none is left out because the others make it superfluous.
+    n, shared = 1_500, {"speed": 8, "braking": 7, "mileage": 5, "night": 6}
+    things = {name: rng.standard_normal((n, 1)) for name in shared}
+    X = np.hstack(
+        [0.9 * things[name] + 0.45 * rng.standard_normal((n, m)) for name, m in shared.items()]
+    )
+    y = things["speed"] + 0.7 * things["braking"] + 0.5 * things["mileage"]
+    reducer = Coterie().fit(X, y.ravel() + rng.standard_normal(n))
+    edges = np.cumsum([0, *shared.values()])
+    whole = {tuple(range(a, b)) for a, b in pairwise(edges[:4].tolist())}
+    assert {tuple(group.tolist()) for group in reducer.groups_} == whole
+    np.testing.assert_array_equal(reducer.rest_, np.arange(20, 26))

@@ -12,16 +12,16 @@ from coterie._core.joint._sums import Scatter
 from coterie._core.joint._tree import Tree
 from coterie._core.values import BoolArray, FloatArray, IntArray
 
-# Two groups whose members have at least this mean correlation are near copies. They merge as
-# soon as their price is within noise, and neither is left out while they may merge.
-NEAR_COPIES = 0.9
+# Two groups whose members have at least this mean correlation are alike. They merge as soon as
+# their price is within noise, and neither is left out while they may merge.
+ALIKE = 0.5
 # The regression is solved from scratch when this share of the groups is left.
 SOLVED_ANEW = 0.75
 # Variances of coefficients are at least this share of what they were at the start; smaller ones
 # are rounding.
 SMALLEST_WIDTH = 1e-14
-# A price within noise, in units of the noise: the square of two standard errors.
-WITHIN_NOISE = 4.0
+# A price within noise, in units of the noise: about the largest of fifty by chance, 2 log 50.
+WITHIN_NOISE = 8.0
 
 
 class Step(NamedTuple):
@@ -178,7 +178,7 @@ class _Regression:
         return None if merge is None else self._merged(merge, merge_price)
 
     def _cheapest_merge(self) -> tuple[tuple[int, int, int] | None, float, bool]:
-        """The next merge, its price, and whether it comes before all else: near copies."""
+        """The next merge, its price, and whether it is free: of alike groups, within noise."""
         if not self.alike.size:
             return None, np.inf, False
         first, second, _ = self.pairs
@@ -188,7 +188,7 @@ class _Regression:
         # Of near copies without a penalty, the width is a difference of equal numbers.
         width = np.maximum(width, self.least[first] + self.least[second])
         price = np.einsum("ij,ij->i", gap, gap) / width
-        free = (price <= self.noise) & (self.alike >= NEAR_COPIES)
+        free = (price <= self.noise) & (self.alike >= ALIKE)
         is_free = bool(free.any())
         if is_free:
             chosen = int(np.where(free, self.alike, -np.inf).argmax())
@@ -201,7 +201,7 @@ class _Regression:
         own = np.maximum(self.inverse.diagonal(), self.least)
         price = np.einsum("ij,ij->i", self.theta, self.theta) / own
         price[self.kept | ~self.alive] = np.inf
-        price[self.pairs[:2, self.alike >= NEAR_COPIES]] = np.inf
+        price[self.pairs[:2, self.alike >= ALIKE]] = np.inf
         chosen = int(price.argmin())
         return chosen, float(price[chosen])
 
