@@ -243,7 +243,15 @@ class Coterie(Reducer):
         self.target_weights = target_weights
         self.cv = cv
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> Self:
         """Learn which features to group.
 
         Parameters
@@ -258,11 +266,17 @@ class Coterie(Reducer):
             repeating it.
         groups : array-like of shape (n_samples,), optional
             Group labels of the rows, for a `cv` such as ``GroupKFold``.
+        offset : array-like of shape (n_samples,), optional
+            The log of the exposure.
+        exposure : array-like of shape (n_samples,), optional
+            What the counts are proportional to, such as inhabitants or hours. y is then taken to
+            be counts: their rate, y divided by the exposure, is predicted, and a row counts in
+            proportion to its exposure. Only ratios of exposures matter.
         """
         self.__dict__.pop("_moments", None)
         spec = joint_spec(self.get_params(deep=False))
         X, y, layout = table_of_field(X, y)
-        given = Given(sample_weight, groups)
+        given = Given(sample_weight, groups, offset, exposure)
         if library_of(X) is not None:
             data = lazy_data(X, y, given, self._without_inputs(spec), self._pricing(), layout)
             found = "regression" if data.classes is None else "classes"
@@ -289,9 +303,11 @@ class Coterie(Reducer):
         if is_sparse(table.X) and own is None:
             input_columns(Features(table.n_features), table.X, spec.aggregation)
         table = table._replace(X=_dense(table.X))
-        task = self._checked_task()
-        task = task_of(table.y) if task == "auto" else task
-        targets = TargetsOfTask(task, "Coterie").from_y(table.y)
+        task, exposure = self._task_of_rows(table), None
+        if table.rows.offset is not None:
+            exposure, weights = _exposed(table.rows.offset, table.rows.weights)
+            table = table._replace(rows=table.rows._replace(weights=weights))
+        targets = TargetsOfTask(task, "Coterie").from_y(table.y, exposure)
         importance = checked_importance(spec.target_weights, targets.values.shape[1])
         values, weights = targets.values[:, importance > 0], table.rows.weights
         splits = self._splits(table, targets)
@@ -340,6 +356,20 @@ class Coterie(Reducer):
     def _checked_task(self) -> str:
         word = checked_word("task", self.task, [*TASKS, *SYNONYMS])
         return SYNONYMS.get(word, word)
+
+    def _task_of_rows(self, table: Any) -> str:
+        """The task that was given, or that y and an exposure tell."""
+        task, has_exposure = self._checked_task(), table.rows.offset is not None
+        if has_exposure and task not in ("auto", "counts"):
+            advice = (
+                "divide y by the exposure, and give the exposure as sample_weight"
+                if task == "regression"
+                else "use GenLinCFA(family='bernoulli') with an offset"
+            )
+            raise ValueError(f"exposure and offset are for counts, got task='{task}': {advice}.")
+        if task != "auto":
+            return task
+        return "counts" if has_exposure else task_of(table.y)
 
     def _splits(self, table: Any, targets: Any) -> Splits | int:
         """A number of folds, or the splits of a splitter."""
@@ -452,6 +482,20 @@ class Coterie(Reducer):
 def _own_inputs(spec: FitSpec) -> Any:
     """A function or a transformer of the user; None for a word."""
     return None if isinstance(spec.inputs, str) else spec.inputs
+
+
+def _exposed(
+    offset: FloatArray, weights: FloatArray | None
+) -> tuple[FloatArray, FloatArray | None]:
+    """Exposures relative to the largest, and weights in proportion to them, with the same sum."""
+    exposure = np.exp(offset - offset.max())
+    if exposure.min() < np.finfo(float).tiny:
+        raise ValueError(
+            f"offset is the log of the exposure, got {offset.min():g} to {offset.max():g}: the "
+            "exposures are too unlike for one model."
+        )
+    counts = np.ones(len(offset)) if weights is None else weights
+    return exposure, counts * exposure * (counts.sum() / (counts @ exposure))
 
 
 def _dense(X: Any) -> Any:

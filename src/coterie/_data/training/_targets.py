@@ -181,14 +181,16 @@ class NumbersOrCodes:
 class TargetsOfTask:
     """Reads the targets of a task: numbers, classes as one target each, or square roots of counts.
 
-    The square root of a count has about the same variance whatever its mean.
+    The square root of a count has about the same variance whatever its mean. Counts with an
+    exposure become rates: the mean of a small count's square root depends on the exposure, and
+    that of a rate does not.
     """
 
     task: str
     name: str
 
-    def from_y(self, y: Any) -> Targets:
-        """The targets of each row."""
+    def from_y(self, y: Any, exposure: FloatArray | None = None) -> Targets:
+        """The targets of each row, per unit of the exposure if there is one."""
         if self.task == "classes":
             return _by_column(y, lambda column: _indicators(column, self.name))
         numbers = _numbers(y, self.name)
@@ -199,7 +201,9 @@ class TargetsOfTask:
                 f"task='counts' needs y to be 0 or more, got {numbers.min():g} in "
                 f"{_rows((numbers < 0).any(axis=1))}."
             )
-        return Targets(np.sqrt(numbers + 3 / 8))
+        if exposure is None:
+            return Targets(np.sqrt(numbers + 3 / 8))
+        return Targets(_numbers(numbers / exposure[:, None], self.name))
 
     def from_moments(self, moments: Moments) -> TargetsInMoments:
         """The targets as weighted sums of the columns in moments; counts are not transformed."""
