@@ -28,7 +28,7 @@ from coterie._persist.files import (
     text_of,
     write_whole,
 )
-from coterie.estimators import store
+from coterie.estimators import Coterie, restore_path, store
 from coterie.report.inspection import Summary
 
 Loaded = TypeVar("Loaded")
@@ -53,7 +53,6 @@ def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = Non
     Returns
     -------
     Coterie, NonLinCFA, GenLinCFA, LinCFA, MutualCFA, CustomCFA or ToleranceCV
-        A Coterie from a file transforms and tells all, but has no path for ``with_n_groups``.
 
     Raises
     ------
@@ -134,7 +133,16 @@ def _reducer_from_json(document: Entry, functions: Mapping[str, Any]) -> Any:
         restored(reducer, fit, fitted["path"])
     else:
         store(reducer, fit)
-    if (joint := fitted.get("joint")) is not None:
-        vars(reducer).update(joint_in(joint, fit))
+    if isinstance(reducer, Coterie):
+        _restore_joint(reducer, fitted["joint"])
     restore_settings(reducer, document)
     return reducer
+
+
+def _restore_joint(reducer: Coterie, entry: Entry) -> None:
+    task, path = joint_in(entry)
+    # Arrays that do not fit together fail in many ways, and no part of them can be used.
+    try:
+        restore_path(reducer, task, path)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        raise entry.wrong("the path that led to the groups of this model") from None

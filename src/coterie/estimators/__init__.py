@@ -1,7 +1,7 @@
 """The scikit-learn estimators: Coterie, NonLinCFA, GenLinCFA, LinCFA, MutualCFA and CustomCFA."""
 
 from coterie._data.training import inputs_of, normalised_weights
-from coterie.estimators._coterie import Coterie
+from coterie.estimators._coterie import Coterie, restore_path
 from coterie.estimators._custom import CustomCFA
 from coterie.estimators._genlin import GenLinCFA
 from coterie.estimators._html import groups_shown
@@ -32,6 +32,7 @@ __all__ = [
     "normalised_weights",
     "pricing_of",
     "problem_of",
+    "restore_path",
     "shown_labels",
     "store",
     "transformed",

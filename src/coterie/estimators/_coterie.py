@@ -419,6 +419,20 @@ class Coterie(Reducer):
     def _store_model(
         self, model: JointModel, spec: FitSpec, features: Features, classes: Any, task: str
     ) -> Self:
+        self._store_path(model, task, features)
+        scored = model.joint.scored
+        number = scored.chosen() if spec.n_groups is None else spec.n_groups
+        self._store_number(model, number, spec.aggregation, features, classes)
+        self.choice_ = _explained(scored, spec.n_groups, int(self.n_groups_))
+        if not scored.predicts:
+            warn(
+                "Nothing in X predicts y on held-out rows: the groups are no better than the mean "
+                "of y. Are rows and targets matched, and are there enough rows?"
+            )
+        return self
+
+    def _store_path(self, model: JointModel, task: str, features: Features) -> None:
+        """Set what does not depend on the number of groups."""
         self.task_, self.inputs_ = task, _word_of(features.inputs)
         self._model = model.plain()
         self.tree_ = model.linkage()
@@ -436,15 +450,6 @@ class Coterie(Reducer):
                 ]
             ),
         }
-        number = scored.chosen() if spec.n_groups is None else spec.n_groups
-        self._store_number(model, number, spec.aggregation, features, classes)
-        self.choice_ = _explained(scored, spec.n_groups, int(self.n_groups_))
-        if not scored.predicts:
-            warn(
-                "Nothing in X predicts y on held-out rows: the groups are no better than the mean "
-                "of y. Are rows and targets matched, and are there enough rows?"
-            )
-        return self
 
     def _store_number(
         self, model: JointModel, number: int, aggregation: Any, features: Features, classes: Any
@@ -466,8 +471,6 @@ class Coterie(Reducer):
         Coterie, fitted, as if with this `n_groups`.
         """
         check_is_fitted(self)
-        if not hasattr(self, "_model"):
-            raise ValueError("The path is not part of a model file: fit again, or use pickle.")
         number = checked_count("n_groups", n_groups, least=1)
         other = clone(self).set_params(n_groups=number)
         other.__dict__ |= {
@@ -477,6 +480,25 @@ class Coterie(Reducer):
         other._store_number(model, number, fit.aggregation, fit.features, fit.classes)
         other.choice_ = _explained(model.joint.scored, number, number)
         return other
+
+
+def restore_path(reducer: Coterie, task: str, plain: dict[str, Any]) -> None:
+    """Set all that follows from the path of a model file; the groups are set already.
+
+    Raises an error of any kind if the path does not lead to these groups.
+    """
+    model, fit = JointModel.again(plain), reducer.fit_
+    if any(one["labels"].max() >= len(plain["start"]) for one in plain["resampled"]):
+        raise ValueError("the resampled paths have more groups than the start")
+    for number in model.joint.path.numbers:
+        model.joint.nodes_at(number)
+    again = model.fit_at(fit.n_groups, fit.aggregation, fit.features, fit.classes)
+    if not np.array_equal(again.labels, fit.labels):
+        raise ValueError("the path has other groups")
+    reducer._store_path(model, checked_word("task", task, TASKS[1:]), fit.features)
+    reducer._store_number(model, fit.n_groups, fit.aggregation, fit.features, fit.classes)
+    asked = None if reducer.n_groups is None else fit.n_groups
+    reducer.choice_ = _explained(model.joint.scored, asked, fit.n_groups)
 
 
 def _own_inputs(spec: FitSpec) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie._core.aggregations import LinearSum
 from coterie._core.fit import Aggregates, Features, Fit, LinearAggregates, PlainAggregates
-from coterie._core.joint import JointFit, Path, Scored, Step, Tree
+from coterie._core.joint import JointFit, Path, Scored, Step, Tree, labels_of
 from coterie._core.values import TRACE_DTYPE, BoolArray, FloatArray, IntArray, Trace
 from coterie._data.joint_training import JointTraining
 
@@ -204,18 +204,25 @@ class JointModel:
     def plain(self) -> dict[str, Any]:
         """The model as plain arrays, for files."""
         joint = self.joint
+        tree = {one.name: getattr(joint.tree, one.name) for one in fields(joint.tree)}
+        # The leaves of a starting group have the same labels.
+        first_leaves = joint.tree.order[joint.tree.start[joint.path.start]]
         steps = np.array([step[:3] for step in joint.path.steps], dtype=np.intp).reshape(-1, 3)
         own = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "joint"}
         return {
             **own,
-            "tree": {one.name: getattr(joint.tree, one.name) for one in fields(joint.tree)},
+            # Files hold no empty tables, only empty lists.
+            "tree": tree | {"children": joint.tree.children.ravel()},
             "start": joint.path.start,
-            "steps": steps,
+            "steps": steps.ravel(),
             "prices": np.array([step.price for step in joint.path.steps]),
             "scored": joint.scored._asdict(),
             "relevance": joint.relevance,
             "resampled": [
-                {"numbers": np.array(list(one)), "labels": np.array(list(one.values()))}
+                {
+                    "numbers": np.array(list(one)),
+                    "labels": np.array(list(one.values()))[:, first_leaves],
+                }
                 for one in joint.resampled
             ],
             "leaves_out": joint.leaves_out,
@@ -225,14 +232,19 @@ class JointModel:
     @classmethod
     def again(cls, plain: dict[str, Any]) -> JointModel:
         """The model again."""
-        steps = zip(plain["steps"].tolist(), plain["prices"].tolist(), strict=True)
+        steps = zip(plain["steps"].reshape(-1, 3).tolist(), plain["prices"].tolist(), strict=True)
+        tree = Tree(**plain["tree"] | {"children": plain["tree"]["children"].reshape(-1, 2)})
+        above = labels_of(tree, plain["start"])
         joint = JointFit(
-            Tree(**plain["tree"]),
+            tree,
             Path(plain["start"], [Step(a, b, c, price) for (a, b, c), price in steps]),
             Scored(**plain["scored"]),
             plain["relevance"],
             tuple(
-                dict(zip(one["numbers"].tolist(), one["labels"], strict=True))
+                {
+                    number: np.append(labels, -1)[above]
+                    for number, labels in zip(one["numbers"].tolist(), one["labels"], strict=True)
+                }
                 for one in plain["resampled"]
             ),
             plain["leaves_out"],

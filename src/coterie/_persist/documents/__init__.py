@@ -5,10 +5,10 @@ from coterie._persist.documents._documents import (
     VERSION,
     document_of,
     fit_in,
-    joint_in,
     restore_settings,
 )
 from coterie._persist.documents._functions import checked_functions
+from coterie._persist.documents._joint import joint_in
 from coterie._persist.documents._parameters import unfitted_in
 from coterie._persist.documents._state import plain_state, state_again
 from coterie._persist.documents._upgrade import upgraded

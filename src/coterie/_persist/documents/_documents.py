@@ -25,6 +25,7 @@ from coterie._persist.documents._functions import (
     function_in,
     plain_function,
 )
+from coterie._persist.documents._joint import plain_joint
 from coterie._persist.documents._parameters import (
     check_no_transformer,
     plain_parameters,
@@ -119,36 +120,8 @@ def _plain_choice(reducer: Any) -> dict[str, Any]:
     if path is None:
         return tolerance
     if isinstance(path, dict):
-        return tolerance | {"joint": _plain_joint(reducer)}
+        return tolerance | {"joint": plain_joint(reducer)}
     return tolerance | {"path": {name: plain_array(one) for name, one in vars(path).items()}}
-
-
-# What Coterie learns besides its groups, as words and as arrays.
-JOINT_WORDS = ("task", "inputs", "choice")
-JOINT_ARRAYS = ("stability", "tree")
-JOINT_PATH = ("n_groups", "score", "std_error", "stability")
-
-
-def _plain_joint(reducer: Any) -> dict[str, Any]:
-    return {
-        **{name: getattr(reducer, f"{name}_") for name in JOINT_WORDS},
-        **{name: plain_array(getattr(reducer, f"{name}_")) for name in JOINT_ARRAYS},
-        "path": {name: plain_array(reducer.path_[name]) for name in JOINT_PATH},
-    }
-
-
-def joint_in(entry: Entry, fit: Fit) -> dict[str, Any]:
-    """The attributes that Coterie has besides its groups."""
-    found: dict[str, Any] = {f"{name}_": entry[name].text() for name in JOINT_WORDS}
-    found |= {f"{name}_": array_in(entry[name]) for name in JOINT_ARRAYS}
-    tree, stability = found["tree_"], found["stability_"]
-    if tree.shape != (fit.n_inputs - 1, 4) or tree.dtype.kind != "f":
-        raise entry["tree"].wrong(f"an array of {fit.n_inputs - 1} x 4 floats")
-    if stability.shape != (fit.n_groups,):
-        raise entry["stability"].wrong(f"an array of {fit.n_groups} numbers")
-    found["path_"] = {name: array_in(entry["path"][name]) for name in JOINT_PATH}
-    children, distances = tree[:, :2].astype(np.intp), tree[:, 2]
-    return found | {"children_": children, "distances_": distances, "rest_": fit.rest}
 
 
 def _plain_inputs(inputs: Any, naming: Naming) -> Any:
