@@ -82,3 +82,11 @@ def test_files_of_many_features_stay_small(tmp_path, rng):
     assert (tmp_path / "model.json").stat().st_size < 800_000
     again = coterie.load(tmp_path / "model.json").with_n_groups(30)
     np.testing.assert_array_equal(again.transform(X), reducer.with_n_groups(30).transform(X))
+
+
+def test_inputs_of_an_unknown_kind_are_one_sentence(file):
+    document = json.loads(file.read_text())
+    document["fitted"]["inputs"] = {"is": [], "name": "square"}
+    file.write_text(json.dumps(document))
+    with pytest.raises(ValueError, match=r"cannot be loaded: 'fitted\.inputs\.is'"):
+        coterie.load(file)

@@ -138,7 +138,7 @@ def _inputs_in(entry: Entry, functions: Mapping[str, Any]) -> Any:
     if entry.is_null:
         return None
     word = entry.value.get("is") if entry.is_object else None
-    if word not in INPUTS:
+    if word not in [*INPUTS]:
         return function_in(entry, functions)
     names = [one.name for one in fields(INPUTS[word])]
     arrays = {name: array_in(entry[name]) for name in names}
