@@ -12,7 +12,7 @@ from sklearn.cluster import FeatureAgglomeration
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 
-from coterie import GenLinCFA, NonLinCFA, stability
+from coterie import Coterie, GenLinCFA, NonLinCFA, stability
 from coterie._model_selection.resampling import Stability
 from coterie.datasets import make_groups
 
@@ -30,6 +30,13 @@ def partitions(rng, n_resamples, n_inputs):
     return np.array([pd.factorize(row)[0] for row in drawn])
 
 
+def partitions_with_rest(rng, n_resamples, n_inputs):
+    """The same, with inputs that are left out; the first partition has a group."""
+    drawn = rng.integers(-1, rng.integers(1, n_inputs + 1), size=(n_resamples, n_inputs))
+    drawn[0, 0] = 0
+    return np.array([pd.factorize(np.where(row < 0, np.nan, row))[0] for row in drawn])
+
+
 @given(st.integers(1, 6), st.integers(2, 9), st.integers(0, 2**16))
 @pytest.mark.filterwarnings("ignore:The number of unique classes")
 def test_all_shares_are_those_of_slow_counting(n_resamples, n_inputs, seed):
@@ -45,6 +52,45 @@ def test_all_shares_are_those_of_slow_counting(n_resamples, n_inputs, seed):
     assert result.n_groups.tolist() == [len(set(row.tolist())) for row in resampled]
     rand = [adjusted_rand_score(labels, row) for row in resampled]
     np.testing.assert_allclose(result.agreement, rand, atol=1e-12)
+
+
+@given(st.integers(1, 6), st.integers(2, 9), st.integers(0, 2**16))
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
+def test_what_is_left_out_is_in_no_group(n_resamples, n_inputs, seed):
+    rng = np.random.default_rng(seed)
+    labels, *resampled = partitions_with_rest(rng, n_resamples + 1, n_inputs)
+    result = Stability(labels, np.array(resampled))
+    shared = [np.equal.outer(row, row) & (row >= 0) & (row >= 0)[:, None] for row in resampled]
+    together = np.mean(shared, axis=0)
+    np.testing.assert_allclose(result.together, np.where(np.eye(n_inputs), 1, together), atol=1e-15)
+    assert len(result.group_scores) == labels.max() + 1
+    for number, score in enumerate(result.group_scores):
+        members = np.flatnonzero(labels == number)
+        pairs = [together[i, j] for i in members for j in members if i < j]
+        first = members[0]
+        own = np.mean([row[first] >= 0 and np.sum(row == row[first]) == 1 for row in resampled])
+        assert score == pytest.approx(np.mean(pairs) if pairs else own)
+    assert result.n_groups.tolist() == [len({*row.tolist()} - {-1}) for row in resampled]
+    alone = np.arange(n_inputs) - 100
+    rand = [
+        adjusted_rand_score(np.where(labels < 0, alone, labels), np.where(row < 0, alone, row))
+        for row in resampled
+    ]
+    np.testing.assert_allclose(result.agreement, rand, atol=1e-12)
+    is_left_out = np.mean([row < 0 for row in resampled], axis=0) >= 0.5
+    assert (result.consensus[is_left_out] == -1).all()
+    assert (result.consensus[~is_left_out] >= 0).all()
+
+
+def test_coterie_is_the_default_and_leaves_out_the_same_noise(rng):
+    hidden = rng.normal(size=(2, 300))
+    X = np.repeat(hidden, 3, axis=0).T + 0.3 * rng.normal(size=(300, 6))
+    X = np.hstack([X, rng.normal(size=(300, 2))])
+    y = hidden[0] - hidden[1] + 0.3 * rng.normal(size=300)
+    result = stability(X, y, n_resamples=5, random_state=0)
+    assert result.labels.tolist() == [0, 0, 0, 1, 1, 1, -1, -1]
+    assert result.group_scores.tolist() == [1, 1]
+    assert result.together[6, 7] == 0
 
 
 @given(st.integers(1, 6), st.integers(2, 9), st.integers(0, 2**16))
@@ -114,7 +160,7 @@ def test_columns_without_any_relation_are_not_stable(rng):
 
 def test_the_default_reducer_takes_numbers(grouped):
     result = stability(grouped.X, grouped.y, n_resamples=3, random_state=0)
-    assert result.labels.tolist() == NonLinCFA().fit(grouped.X, grouped.y).labels_.tolist()
+    assert result.labels.tolist() == Coterie().fit(grouped.X, grouped.y).labels_.tolist()
 
 
 def test_the_seed_decides_and_not_the_number_of_jobs(grouped):
@@ -247,7 +293,7 @@ def inputs_of_few(X):
         ({"resampling": "boostrap"}, r"got 'boostrap'\. Did you mean 'bootstrap'\?"),
         ({"resampling": 1}, r"resampling must be one of 'subsample', 'bootstrap', got 1\."),
         ({"estimator": NonLinCFA}, r"got the class NonLinCFA: write NonLinCFA\(\)\."),
-        ({"estimator": "nonlin"}, r"must be a reducer such as NonLinCFA\(\), got 'nonlin'\."),
+        ({"estimator": "nonlin"}, r"must be a reducer such as Coterie\(\), got 'nonlin'\."),
         ({"estimator": PCA()}, r"must have labels_ after fit, .* PCA has none\. Use"),
         (
             {"estimator": NonLinCFA(0.02, inputs=inputs_of_few)},

@@ -46,6 +46,22 @@ def test_fit_answers_machines(run, data):
     assert answer["path"] is None
 
 
+def test_machines_are_told_what_is_left_out(run, frame, tmp_path, rng):
+    noise = pl.Series("noise", rng.normal(size=len(frame)))
+    frame.select(*FEATURES, "y").with_columns(noise).write_parquet(tmp_path / "data.parquet")
+    words = ["-t", "y", "--json", "--no-path", "-o", tmp_path / "out"]
+    fitted = json.loads(run("fit", tmp_path / "data.parquet", *words).stdout)
+    inspected = json.loads(run("inspect", tmp_path / "out/model.json", "--json").stdout)
+    loaded = coterie.load(tmp_path / "out/model.json")
+    for answer in (fitted, inspected):
+        assert answer["labels"] == loaded.labels_.tolist()
+        assert [answer["features"][one] for one in answer["rest"]][-1] == "noise"
+        assert answer["rest"] == loaded.rest_.tolist()
+        assert [group["members"] for group in answer["groups"]] == [
+            members.tolist() for members in loaded.groups_
+        ]
+
+
 OPTIONS = {
     "lin": (["--method", "lin"], LinCFA()),
     "mutual": (["--method", "mutual", "--tolerance", "0.3"], MutualCFA(0.3)),
@@ -231,7 +247,7 @@ def test_weights_and_time_are_no_features(run, frame, tmp_path):
         sample_weight=ordered["weight"].to_numpy(),
         path=False,
     )
-    assert answer["labels"] == twin.summary.labels
+    assert answer["labels"] == twin.reducer.labels_.tolist()
     assert answer["scores"][0]["score"] == twin.summary.scores[0].score
     reduced = pl.read_parquet(tmp_path / "out/reduced.parquet")
     assert reduced["day"].to_list() == sorted(frame["day"])

@@ -68,3 +68,13 @@ def test_bad_arguments_are_refused():
     ):
         plot_stability(RESULT, names=["a", "b"])
     assert not plt.get_fignums()
+
+
+def test_what_is_left_out_has_no_bar_and_no_outline():
+    labels = np.array([0, 0, -1, 1, 1, -1])
+    result = Stability(labels=labels, resampled=np.array([labels, labels]))
+    shown = StabilityDisplay.from_stability(result).plot()
+    assert [float(bar.get_width()) for bar in shown.bars_] == [1, 1]
+    pairs = StabilityDisplay.from_stability(result).plot(kind="pairs")
+    cells = np.asarray(pairs.mesh_.get_array()).reshape(6, 6)
+    np.testing.assert_array_equal(cells[4:], np.eye(6)[4:])

@@ -19,7 +19,7 @@ from coterie._data.fields import rows_first
 from coterie._data.parameters import checked_word
 from coterie._data.progress import Tell, followed, in_parallel
 from coterie._data.training import check_rows_at_hand
-from coterie.estimators import NonLinCFA
+from coterie.estimators import Coterie
 
 # A matrix of all pairs of this many inputs takes nearly a gigabyte.
 MOST_INPUTS = 10_000
@@ -36,12 +36,15 @@ class Stability:
     Parameters
     ----------
     labels : ndarray of shape (n_inputs,)
-        Group number of each input, learned from all rows.
+        Group number of each input, learned from all rows; -1 if it is left out.
     resampled : ndarray of shape (n_resamples, n_inputs)
-        Group number of each input, learned from each resample.
+        Group number of each input, learned from each resample; -1 if it is left out.
 
     Notes
     -----
+    Inputs that are left out are in no group: two of them are not together, and one of them is not a
+    group of one.
+
     `together` and `consensus` compare all pairs of inputs. They are computed on first access, and
     raise an error for more than 10,000 inputs. The other attributes need no more memory than
     `resampled`.
@@ -78,20 +81,23 @@ class Stability:
     def agreement(self) -> FloatArray:
         """Adjusted Rand index of the groups of each resample and of all rows, (n_resamples,).
 
-        It is 1 for the same groups, and 0 on average for random groups.
+        It is 1 for the same groups, and 0 on average for random groups. Each input that is left out
+        counts as a part of its own.
         """
-        return np.array([_rand_index(self.labels, labels) for labels in self.resampled])
+        ours = _each_apart(self.labels)
+        return np.array([_rand_index(ours, _each_apart(labels)) for labels in self.resampled])
 
     @property
     def group_scores(self) -> FloatArray:
         """Stability of each group of all rows, from 0 to 1, of shape (n_groups,).
 
         This is the share of resamples in which two members share a group, averaged over all pairs
-        of members. For a group of one it is the share of resamples in which the input is alone. A
-        group that is part of a larger group in a resample counts as stable; `agreement` shows
-        whether other inputs joined it.
+        of members. For a group of one it is the share of resamples in which the input is a group of
+        its own. A group that is part of a larger group in a resample counts as stable; `agreement`
+        shows whether other inputs joined it.
         """
-        return np.mean([_held(self.labels, labels) for labels in self.resampled], axis=0)
+        held = [_held(_each_apart(self.labels), labels) for labels in self.resampled]
+        return np.mean(held, axis=0)[: self.labels.max() + 1]
 
     @cached_property
     def together(self) -> FloatArray:
@@ -106,12 +112,15 @@ class Stability:
 
         They are found by average linkage. The distance of two inputs is the share of resamples in
         which they are in different groups. Clusters are merged while the average distance is below
-        one half. Groups are numbered in order of their first member.
+        one half. Groups are numbered in order of their first member. Inputs that are left out of
+        half of the resamples or more have -1.
         """
         from scipy.cluster.hierarchy import fcluster, linkage
 
         tree = linkage(self._apart(), method="average")
-        return _numbered(fcluster(tree, LESS_THAN_HALF, criterion="distance"))
+        groups = fcluster(tree, LESS_THAN_HALF, criterion="distance")
+        is_left_out = (self.resampled < 0).mean(axis=0) > LESS_THAN_HALF
+        return _numbered(np.where(is_left_out, -1, groups))
 
     def _apart(self) -> FloatArray:
         """Share of resamples in which two inputs are in different groups, (D (D - 1) / 2,)."""
@@ -125,7 +134,8 @@ class Stability:
         # Imported late: this imports much of scipy.
         from scipy.spatial.distance import pdist
 
-        return pdist(self.resampled.T, metric="hamming")
+        apart = np.array([_each_apart(labels) for labels in self.resampled])
+        return pdist(apart.T, metric="hamming")
 
 
 def stability(
@@ -151,7 +161,7 @@ def stability(
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
     estimator : reducer or None, default=None
         The reducer, such as ``GenLinCFA(family="bernoulli")``. It is cloned and not changed. None:
-        ``NonLinCFA()``.
+        ``Coterie()``.
     n_resamples : int, default=100
         Number of resamples.
     resampling : {"subsample", "bootstrap"}, default="subsample"
@@ -188,8 +198,8 @@ def stability(
 
     Examples
     --------
-    The last feature is independent of the target. On all rows it joins the second group, but it
-    does not do so in all resamples:
+    The last feature is independent of the target. Coterie leaves it out, and finds the two groups
+    again in most resamples:
 
     >>> import numpy as np
     >>> from coterie import NonLinCFA, stability
@@ -197,6 +207,15 @@ def stability(
     >>> warm, dry, wind = rng.normal(size=(3, 200, 1))
     >>> X = np.hstack([warm, warm, dry, dry, wind]) + 0.1 * rng.normal(size=(200, 5))
     >>> y = (3 * warm - dry).ravel() + rng.normal(size=200)
+    >>> result = stability(X, y, n_resamples=20, random_state=0)
+    >>> result.labels
+    array([ 0,  0,  1,  1, -1])
+    >>> result.group_scores
+    array([0.8 , 0.85])
+
+    The rule of the paper has every feature in a group. On all rows the last one joins the second
+    group, but it does not do so in all resamples:
+
     >>> result = stability(X, y, estimator=NonLinCFA(0.02), n_resamples=20, random_state=0)
     >>> result.labels
     array([0, 0, 1, 1, 1])
@@ -239,7 +258,7 @@ def _learned(estimator: Any, X: Any, y: Any, weights: Any = None) -> IntArray:
     if not hasattr(fitted, "labels_"):
         raise TypeError(
             "estimator must have labels_ after fit, the group of each input, and "
-            f"{type(estimator).__name__} has none. Use a reducer such as NonLinCFA()."
+            f"{type(estimator).__name__} has none. Use a reducer such as Coterie()."
         )
     return _numbered(fitted.labels_)
 
@@ -278,13 +297,18 @@ def _classes(target: Any) -> IntArray:
 
 
 def _numbered(labels: Any) -> IntArray:
-    """The labels of the same groups, numbered in order of their first member.
-
-    Inputs that are left out, with label -1, count as the last group.
-    """
+    """The labels of the same groups, numbered in order of their first member; -1 stays."""
     values, first, group = np.unique(labels, return_index=True, return_inverse=True)
-    first = np.where(values < 0, len(labels), first)
-    return np.argsort(np.argsort(first))[group]
+    place = np.argsort(np.argsort(np.where(values < 0, -1, first)))
+    return place[group] - int(values[0] < 0)
+
+
+def _each_apart(labels: IntArray) -> IntArray:
+    """The labels, with a number of its own for each input that is left out, after the groups."""
+    is_left_out = labels < 0
+    apart = labels.copy()
+    apart[is_left_out] = labels.max() + 1 + np.arange(np.count_nonzero(is_left_out))
+    return apart
 
 
 def _overlaps(labels: IntArray, others: IntArray) -> tuple[IntArray, IntArray]:
@@ -297,12 +321,13 @@ def _overlaps(labels: IntArray, others: IntArray) -> tuple[IntArray, IntArray]:
 def _held(labels: IntArray, others: IntArray) -> FloatArray:
     """Share of the pairs of each group that share a group in another partition.
 
-    For a group of one: 1 if the input is alone in the other partition, else 0.
+    For a group of one: 1 if the input is a group of its own in the other partition, else 0.
     """
+    is_grouped, others = others >= 0, _each_apart(others)
     groups, shared = _overlaps(labels, others)
     sizes = np.bincount(labels)
     kept = np.bincount(groups, weights=shared * (shared - 1))
-    alone = np.bincount(labels, weights=np.bincount(others)[others] == 1)
+    alone = np.bincount(labels, weights=is_grouped & (np.bincount(others)[others] == 1))
     return np.where(sizes == 1, alone, kept / np.maximum(sizes * (sizes - 1), 1))
 
 
@@ -334,12 +359,12 @@ def _checked_count(n_resamples: object) -> int:
 
 def _checked_estimator(estimator: Any) -> Any:
     if estimator is None:
-        return NonLinCFA()
+        return Coterie()
     if isinstance(estimator, type):
         name = estimator.__name__
         raise TypeError(f"estimator must be an instance, got the class {name}: write {name}().")
     if not hasattr(estimator, "fit"):
-        raise TypeError(f"estimator must be a reducer such as NonLinCFA(), got {estimator!r}.")
+        raise TypeError(f"estimator must be a reducer such as Coterie(), got {estimator!r}.")
     return estimator
 
 

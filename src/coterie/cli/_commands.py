@@ -23,7 +23,13 @@ from coterie.cli._options import (
     TableOptions,
     with_options,
 )
-from coterie.cli._outputs import base_name, output_folder, output_suffix, write_outputs
+from coterie.cli._outputs import (
+    base_name,
+    json_of,
+    output_folder,
+    output_suffix,
+    write_outputs,
+)
 from coterie.cli._reducers import build_reducer
 from coterie.cli._render import (
     missing_values_notes,
@@ -122,7 +128,7 @@ def fit(
     with guard_printing(*files.values()):
         if display.as_json:
             paths = {name: str(file) for name, file in files.items()}
-            print_json(asdict(result.summary) | {"files": paths})
+            print_json(json_of(result.summary) | {"files": paths})
             return
         print_summary(result.summary)
         if path and result.summary.path is None:
@@ -216,7 +222,7 @@ def inspect(model: str, display: DisplayOptions, show_all: bool) -> None:
     """
     summary = _load_or_build_summary(model)
     if display.as_json:
-        print_json(asdict(summary))
+        print_json(json_of(summary))
         return
     words = [summary.method, *(f"{name}={value}" for name, value in summary.parameters.items())]
     print_line(" ".join(words))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,16 @@ from coterie.cli._roles import PreparedTable
 from coterie.report.inspection import Summary, report_html
 
 OUTPUT_SUFFIXES = {".tsv", ".parquet", ".feather", ".arrow", ".jsonl", ".ndjson", ".json", ".xlsx"}
+
+
+def json_of(summary: Summary) -> dict[str, Any]:
+    """A summary for JSON: what is left out has label -1 and is listed in `rest`, not in a group."""
+    document = asdict(summary)
+    if summary.rest is None:
+        return document | {"rest": []}
+    left_out = document["groups"].pop()
+    labels = [-1 if label == summary.rest else label for label in summary.labels]
+    return document | {"labels": labels, "rest": left_out["members"]}
 
 
 @contextmanager

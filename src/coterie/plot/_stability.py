@@ -125,6 +125,7 @@ class StabilityDisplay:
 
     def _draw_bars(self, ax: Any) -> None:
         labels, scores = self.result.labels, self.result.group_scores
+        labels = labels[labels >= 0]
         shown, sizes = _largest_groups(labels), np.bincount(labels)
         self.ax_ = axes_for(ax, 6.4, max(2.2, 1.2 + 0.22 * len(shown)))
         colours = group_colours(labels)
@@ -155,6 +156,8 @@ class StabilityDisplay:
                 "Use kind='groups'."
             )
         self.ax_ = axes_for(ax, 5.6, 4.8)
+        # What is left out is in no group, and comes last.
+        labels = np.where(labels < 0, len(labels) + np.arange(len(labels)), labels)
         order = np.argsort(labels, kind="stable")
         together: FloatArray = self.result.together[np.ix_(order, order)]
         edges = np.arange(len(labels) + 1.0)

@@ -31,7 +31,7 @@ def whole(fit):
         X,
         y,
         path=coterie.tolerance_path(X, y, n_tolerances=5, cv=3),
-        stability=coterie.stability(X, y, n_resamples=3, random_state=0),
+        stability=coterie.stability(X, y, estimator=reducer, n_resamples=3, random_state=0),
         positions=np.arange(14),
         coordinates=np.random.default_rng(0).normal(size=(14, 2)),
         scores=[Score("coterie", 4.0, 0.8), Score("PCA", 4.0, float("nan"))],
@@ -247,3 +247,12 @@ def test_one_name_and_one_note_need_no_list(fit):
 def test_parts_must_speak_of_the_same_features(whole):
     with pytest.raises(ValueError, match="every feature in one group"):
         replace(whole, groups=whole.groups[1:])
+
+
+def test_what_is_left_out_has_no_stability(rng):
+    hidden = rng.normal(size=(200, 1))
+    X = np.hstack([hidden + 0.3 * rng.normal(size=(200, 3)), rng.normal(size=(200, 2))])
+    reducer = coterie.Coterie().fit(X, hidden.ravel())
+    found = coterie.stability(X, hidden.ravel(), n_resamples=3, random_state=0)
+    summary = coterie.report.summarise(reducer, X, hidden.ravel(), stability=found)
+    assert [group.stability for group in summary.groups] == [*found.group_scores, None]

@@ -275,7 +275,7 @@ def test_stability_counts_weights(problem):
     study = coterie.report.study(X, y, sample_weight=weights, n_resamples=3, path=False)
     assert study.summary.n_resamples == 3
     whole = coterie.stability(X, y, sample_weight=weights, n_resamples=3, random_state=0)
-    assert whole.labels.tolist() == NonLinCFA().fit(X, y, sample_weight=weights).labels_.tolist()
+    assert whole.labels.tolist() == Coterie().fit(X, y, sample_weight=weights).labels_.tolist()
 
 
 def test_threads_leave_the_warnings_of_others_alone(problem):

@@ -265,15 +265,17 @@ def _path_summary(path: TolerancePath | None) -> PathSummary | None:
 
 
 def _add_stability(summary: Summary, stability: Stability) -> Summary:
-    if stability.labels.tolist() != summary.labels:
+    labels = np.where(stability.labels < 0, summary.n_columns, stability.labels)
+    if labels.tolist() != summary.labels:
         raise ValueError(
             "stability must have the same groups as this fit: compute it with the same data and "
             "parameters."
         )
-    scored = zip(summary.groups, stability.group_scores, strict=True)
+    scores = stability.group_scores.tolist() + [None] * (summary.rest is not None)
+    scored = zip(summary.groups, scores, strict=True)
     return replace(
         summary,
-        groups=[replace(group, stability=float(score)) for group, score in scored],
+        groups=[replace(group, stability=score) for group, score in scored],
         n_resamples=len(stability.resampled),
         agreement=float(np.mean(stability.agreement)),
     )
