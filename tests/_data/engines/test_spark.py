@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import KFold, PredefinedSplit
 
-from coterie import GenLinCFA, LinCFA, Moments, MutualCFA, NonLinCFA, moments_from
+from coterie import Coterie, GenLinCFA, LinCFA, Moments, MutualCFA, NonLinCFA, moments_from
 from coterie._data.engines import Counting, _spark, engine_of
 from coterie._data.engines._spark_columns import quote
 from coterie._data.engines._spark_transform import balanced_sum
@@ -429,3 +429,22 @@ def test_vectors_of_another_length_raise_when_computed(frame, table):
     reducer = NonLinCFA().fit(table[["c2", "c3", "c4"]].to_numpy(), table["y"])
     with pytest.raises(Exception, match="Column 'all of it' must hold 3 numbers in each row"):
         reducer.transform(vectors(frame, "list")).collect()
+
+
+def test_coterie_finds_the_groups_of_rows_in_memory(frame):
+    frame = frame.select(*map(quote, [*NAMES, "y"]))
+    rows = frame.toPandas()
+    reducer = Coterie().fit(frame, "y")
+    in_memory = Coterie(inputs=None, cv=KFold(5)).fit(rows[NAMES], rows["y"])
+    assert reducer.labels_.tolist() == in_memory.labels_.tolist()
+    assert reducer.feature_names_in_.tolist() == NAMES
+    np.testing.assert_allclose(reducer.path_["score"], in_memory.path_["score"], rtol=1e-6)
+    np.testing.assert_allclose(reducer.stability_, in_memory.stability_, rtol=1e-6)
+    made = reducer.transform(frame.select(*map(quote, NAMES))).toPandas()
+    np.testing.assert_allclose(made, in_memory.transform(rows[NAMES]), rtol=1e-6)
+    assert made.columns.tolist() == in_memory.get_feature_names_out().tolist()
+
+
+def test_coterie_counts_batches_only_in_memory(frame):
+    with pytest.raises(ValueError, match="partial_fit counts rows, and those of X are not in"):
+        Coterie().partial_fit(frame, "y")
