@@ -293,6 +293,28 @@ def test_sparse_columns_go_in(blocks):
     )
 
 
+@pytest.mark.parametrize("kind", ["numbers", "classes", "counts"])
+def test_large_sparse_columns_are_summed_by_fold(blocks, rng, monkeypatch, kind):
+    X, y = blocks
+    X = sparse.csr_array(np.where(np.abs(X) < 0.5 * X.std(), 0, X))
+    if kind != "numbers":
+        y = np.digitize(y, [-1, 1]) if kind == "classes" else rng.poisson(np.exp(y))
+    weights = rng.integers(1, 3, len(y))
+    dense = Coterie(inputs=None).fit(X, y, weights)
+    monkeypatch.setattr("coterie.estimators._coterie.MAX_DENSE", 5 * 15**2)
+    monkeypatch.setattr("coterie.estimators._sparse_moments.DENSE_AT_A_TIME", 40 * 15)
+    summed = Coterie().fit(X, y, weights)
+    assert summed.task_ == dense.task_
+    np.testing.assert_array_equal(summed.labels_, dense.labels_)
+    np.testing.assert_allclose(summed.path_["score"], dense.path_["score"], rtol=1e-6)
+    np.testing.assert_allclose(summed.transform(X).toarray(), dense.transform(X).toarray())
+    with pytest.raises(ValueError, match="since `cv` is no number: use NonLinCFA"):
+        Coterie(cv=KFold(5)).fit(X, y)
+    monkeypatch.setattr("coterie.estimators._coterie.MAX_DENSE", 5 * 15**2 - 1)
+    with pytest.raises(ValueError, match="since there are 15 columns: use NonLinCFA"):
+        Coterie().fit(X, y)
+
+
 def test_rows_in_time_and_splitters(blocks):
     X, y = blocks
     for cv in (TimeSeriesSplit(4), KFold(3, shuffle=True, random_state=0), 3):

@@ -57,6 +57,7 @@ from coterie._data.training import (
 from coterie._data.validation import library_of
 from coterie.estimators._joint_model import JointModel
 from coterie.estimators._reducer import Reducer, store
+from coterie.estimators._sparse_moments import sparse_moments
 from coterie.estimators._warnings import warn
 
 TASKS = ("auto", "regression", "classes", "counts")
@@ -64,7 +65,7 @@ TASKS = ("auto", "regression", "classes", "counts")
 SYNONYMS = {"classification": "classes"}
 # A fit on fewer rows than this per fold would have folds of one row.
 MIN_ROWS_PER_FOLD = 2
-# A sparse table is made dense up to this many numbers.
+# A sparse table is made dense up to this many numbers; sums over folds have at most as many.
 MAX_DENSE = 2**28
 # With fewer multiplications for all pairs of columns, several threads are not faster.
 MAX_LIGHT_PRODUCTS = 2**28
@@ -302,12 +303,16 @@ class Coterie(Reducer):
         has_holes = not on_device and not is_sparse(table.X)
         if is_sparse(table.X) and own is None:
             input_columns(Features(table.n_features), table.X, spec.aggregation)
-        table = table._replace(X=_dense(table.X))
+        is_large = is_sparse(table.X) and np.prod(table.X.shape, dtype=float) > MAX_DENSE
+        if is_sparse(table.X) and not is_large:
+            table = table._replace(X=table.X.toarray())
         task, exposure = self._task_of_rows(table), None
         if table.rows.offset is not None:
             exposure, weights = _exposed(table.rows.offset, table.rows.weights)
             table = table._replace(rows=table.rows._replace(weights=weights))
         targets = TargetsOfTask(task, "Coterie").from_y(table.y, exposure)
+        if is_large:
+            return self._fit_large_sparse(table, targets, task, spec)
         importance = checked_importance(spec.target_weights, targets.values.shape[1])
         values, weights = targets.values[:, importance > 0], table.rows.weights
         splits = self._splits(table, targets)
@@ -328,6 +333,26 @@ class Coterie(Reducer):
         return self._store_model(
             model, spec, replace(features, scaling=scaling), targets.classes, task
         )
+
+    def _fit_large_sparse(self, table: Any, targets: Any, task: str, spec: FitSpec) -> Self:
+        """Fit to the moments of sparse columns, of which only some rows are dense at a time."""
+        n_rows, n_columns = table.X.shape
+        n_folds = min(self._n_folds, n_rows // MIN_ROWS_PER_FOLD)
+        has_splitter = not isinstance(self.cv, int | np.integer)
+        if has_splitter or n_folds * n_columns**2 > MAX_DENSE:
+            reason = "`cv` is no number" if has_splitter else f"there are {n_columns:,} columns"
+            raise ValueError(
+                f"X is sparse, too large to be made dense, and too large for the sums over folds, "
+                f"since {reason}: use NonLinCFA(), or fewer columns and a number as cv."
+            )
+        # Class labels go in as they are, other targets as what they are taken for.
+        y, kind = (table.y, "classes") if task == "classes" else (targets.values, "regression")
+        moments = sparse_moments(table.X, y, targets.values, table.rows.weights, n_folds)
+        pricing: Any = JointPricing(TargetsOfTask(kind, "Coterie"), n_folds)
+        data = moment_data(
+            moments, self._without_inputs(spec), pricing, names=table.names, layout=table.layout
+        )
+        return self._fit_parts(data, spec, task)
 
     def _fit_to_moments(self, moments: Moments, names: Any) -> Self:
         spec = joint_spec(self.get_params(deep=False))
@@ -518,18 +543,6 @@ def _exposed(
         )
     counts = np.ones(len(offset)) if weights is None else weights
     return exposure, counts * exposure * (counts.sum() / (counts @ exposure))
-
-
-def _dense(X: Any) -> Any:
-    """X as a plain array; a sparse one if it is not too large."""
-    if not is_sparse(X):
-        return X
-    if np.prod(X.shape, dtype=float) > MAX_DENSE:
-        raise ValueError(
-            f"X is sparse with {X.shape[0]:,} x {X.shape[1]:,} entries, which Coterie would have "
-            "to make dense: use NonLinCFA() or GenLinCFA(), which do not."
-        )
-    return X.toarray()
 
 
 def _scaling(training: JointTraining, spec: FitSpec) -> Scaling | None:
