@@ -255,6 +255,9 @@ class Coterie(Reducer):
     ) -> Self:
         """Learn which features to group.
 
+        As in all of scikit-learn, a parameter that is set afterwards counts from the next fit on.
+        For another number of groups no fit is needed: :meth:`with_n_groups` gives a copy.
+
         Parameters
         ----------
         X : array-like, sparse array, data frame or xarray field, (n_samples, n_features)

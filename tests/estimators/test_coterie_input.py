@@ -1,0 +1,100 @@
+"""What comes into and out of a fitted Coterie: frames, names, batches, and one sentence if bad."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import PredefinedSplit
+
+from coterie import Coterie
+
+NAMES = [*"abcxyz"]
+
+
+@pytest.fixture
+def rows(rng):
+    """Three features of one thing, one of another, and two of noise."""
+    hidden = rng.normal(size=(2, 200))
+    X = np.vstack(
+        [hidden[[0, 0, 0, 1]] + 0.2 * rng.normal(size=(4, 200)), rng.normal(size=(2, 200))]
+    )
+    return pd.DataFrame(X.T, columns=NAMES), hidden[0] - hidden[1] + 0.2 * rng.normal(size=200)
+
+
+def test_names_and_frames_leave_out_the_rest(rows):
+    X, y = rows
+    reducer = Coterie().fit(X, y).set_output(transform="pandas")
+    assert reducer.get_feature_names_out().tolist() == ["mean(a, b, c)", "x"]
+    made = reducer.transform(X)
+    assert made.columns.tolist() == ["mean(a, b, c)", "x"]
+    assert made.index.equals(X.index)
+    back = reducer.inverse_transform(made)
+    np.testing.assert_allclose(back[:, 4:], np.tile(X[["y", "z"]].mean(), (200, 1)))
+    np.testing.assert_allclose(back[:, 3], X["x"])
+
+
+def test_batches_give_the_groups_of_all_rows(rows):
+    X, y = rows
+    reducer = Coterie(cv=4)
+    # Each batch is cut into contiguous folds.
+    fold = np.concatenate([np.repeat(np.arange(4), 20), np.repeat(np.arange(4), 30)])
+    for part in (slice(0, 80), slice(80, 200)):
+        reducer.partial_fit(X[part], y[part])
+    whole = Coterie(inputs=None, cv=PredefinedSplit(fold)).fit(X, y)
+    np.testing.assert_array_equal(reducer.labels_, whole.labels_)
+    np.testing.assert_allclose(reducer.path_["score"], whole.path_["score"], rtol=1e-6)
+    np.testing.assert_allclose(reducer.transform(X), whole.transform(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X: X[["a", "b"]], "feature names should match"),
+        (lambda X: X.rename(columns={"a": "q"}), "feature names should match"),
+        (lambda X: X.to_numpy()[:, :3], "X has 3 features, but Coterie is expecting 6"),
+        (lambda X: X.assign(a="tall"), "X has text in column 'a'. Encode or drop it"),
+        (lambda X: X.assign(a=np.inf), r"X has infinity \(inf\) in column 'a'"),
+        (lambda X: X["a"], "Expected a 2-dimensional container|2D array"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_bad_rows_are_one_sentence(rows, change, message):
+    X, y = rows
+    with pytest.raises(ValueError, match=message):
+        Coterie().fit(X, y).transform(change(X))
+
+
+def test_a_value_that_is_missing_only_in_new_rows_is_filled(rows):
+    X, y = rows
+    reducer = Coterie(inputs=None).fit(X, y)
+    made = reducer.transform(X.assign(a=np.nan, y=np.nan))
+    assert np.isfinite(made).all()
+    # What is left out may be missing, and a missing member is told by the others.
+    assert np.corrcoef(made[:, 0], reducer.transform(X)[:, 0])[0, 1] > 0.95
+    np.testing.assert_array_equal(made[:, 1], reducer.transform(X)[:, 1])
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.ones((3, 5)), "X must have one column per group, 2, got 5"),
+        (np.array([["a", "b"]]), "could not convert string to float"),
+        (np.ones(2), "Expected 2D array"),
+    ],
+)
+def test_bad_aggregates_are_one_sentence(rows, values, message):
+    with pytest.raises(ValueError, match=message):
+        Coterie().fit(*rows).inverse_transform(values)
+
+
+def test_names_that_are_not_those_of_the_fit_are_one_sentence(rows):
+    reducer = Coterie().fit(*rows)
+    with pytest.raises(ValueError, match="input_features"):
+        reducer.get_feature_names_out(["a", "b"])
+
+
+def test_a_new_number_of_groups_as_parameter_waits_for_the_next_fit(rows):
+    X, y = rows
+    reducer = Coterie().fit(X, y)
+    assert reducer.set_params(n_groups=1).transform(X).shape == (200, 2)
+    assert reducer.with_n_groups(1).transform(X).shape == (200, 1)
+    assert reducer.fit(X, y).transform(X).shape == (200, 1)
