@@ -9,7 +9,7 @@ from packaging.version import Version
 
 HERE = Path(__file__).parents[1]
 # Run with their lowest versions, as docs/reference.md says.
-EXTRAS = ["arrow", "cli", "plot", "progress"]
+EXTRAS = ["arrow", "cli", "plot", "progress", "tables"]
 TOOLS = ["hypothesis", "pandas", "pytest", "pytest-xdist"]
 
 

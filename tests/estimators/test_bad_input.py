@@ -122,7 +122,7 @@ DATA = [
     (FRAME.assign(kind=pd.Categorical(["a"] * 20)), y, "X has categories in column 'kind'."),
     (X.astype("datetime64[s]"), y, "X has dates in columns 0, 1, 2, 3."),
     (pd.DataFrame(X, columns=list("aabc")), y, "X has several column 'a': names must be unique"),
-    (pl.DataFrame(X).lazy(), y, "X is a LazyFrame: collect() it first."),
+    (pl.DataFrame(X).lazy().with_columns(t=pl.lit("a")), y, "X has text in column 't'."),
     (pl.DataFrame(X).with_columns(t=pl.lit("text")), y, "X has text in column 't'."),
     (np.ma.masked_greater(X, 1), y, "X is a masked array"),
     (X[:, :1], y, "1 feature(s)"),

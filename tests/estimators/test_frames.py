@@ -1,11 +1,13 @@
 """Columns of every kind that a frame may have, treated as a user would expect."""
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from coterie import NonLinCFA
+from coterie import Coterie, Moments, NonLinCFA, ToleranceCV, stability, tolerance_path
+from coterie.report import compare, study
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -32,6 +34,10 @@ FRAMES = {
     "pandas pyarrow": lambda: pandas_plain().convert_dtypes(dtype_backend="pyarrow"),
     "pandas object": lambda: pandas_plain().astype(object),
     "polars": lambda: pl.DataFrame(TABLE).with_columns(pl.col("whole").cast(pl.Int64)),
+    "polars lazy": lambda: FRAMES["polars"]().lazy(),
+    "arrow": lambda: FRAMES["polars"]().to_arrow(),
+    "arrow batch": lambda: FRAMES["polars"]().to_arrow().to_batches()[0],
+    "duckdb": lambda: duckdb.from_arrow(FRAMES["polars"]().to_arrow()),
 }
 
 
@@ -43,6 +49,43 @@ def test_numbers_and_flags_are_numbers(kind):
     assert reducer.feature_names_in_.tolist() == list(TABLE)
     np.testing.assert_array_equal(reducer.labels_, expected.labels_)
     np.testing.assert_allclose(reducer.transform(frame), expected.transform(AS_FLOAT), rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:Nothing in X predicts y")
+@pytest.mark.parametrize("kind", ["polars lazy", "arrow", "duckdb"])
+def test_tables_of_other_libraries_go_wherever_frames_go(kind):
+    """Everything gives for them what it gives for a frame of polars."""
+    table, frame = FRAMES[kind](), FRAMES["polars"]()
+    for reducer in (Coterie(), ToleranceCV(NonLinCFA())):
+        reducer.fit(table, Y)
+        assert reducer.feature_names_in_.tolist() == list(TABLE)
+        expected = reducer.transform(frame)
+        np.testing.assert_array_equal(reducer.transform(table), expected)
+    assert Moments().update(table, Y).feature_names_in_.tolist() == list(TABLE)
+    again = [tolerance_path(one, Y, n_tolerances=3, cv=3).n_groups for one in (table, frame)]
+    np.testing.assert_array_equal(*again)
+    found = [stability(one, Y, n_resamples=3, random_state=0).labels for one in (table, frame)]
+    np.testing.assert_array_equal(*found)
+    told = [study(one, Y, path=False).summary for one in (table, frame)]
+    assert told[0] == told[1]
+    assert told[0].features == list(TABLE)
+    scores = [compare(one, Y, cv=3).scores for one in (table, frame)]
+    assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize("module", ["pandas", "polars"])
+@pytest.mark.parametrize("kind", ["polars lazy", "arrow"])
+def test_a_frame_comes_out_of_other_tables_where_asked_for(kind, module):
+    table = FRAMES[kind]()
+    Z = Coterie().set_output(transform=module).fit(table, Y).transform(table)
+    assert type(Z).__module__.startswith(module)
+    assert list(Z.columns) == list(Coterie().fit(table, Y).get_feature_names_out())
+
+
+def test_a_target_of_arrow_is_a_target():
+    table = FRAMES["arrow"]().append_column("y", [Y])
+    labels = NonLinCFA().fit(table.drop(["y"]), table["y"]).labels_
+    np.testing.assert_array_equal(labels, NonLinCFA().fit(AS_FLOAT, Y).labels_)
 
 
 @pytest.mark.parametrize(("kind", "module"), [("pandas", "pandas"), ("polars", "polars")])

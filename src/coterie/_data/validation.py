@@ -36,8 +36,6 @@ def library_of(X: Any) -> str | None:
 
 def check_table(X: Any) -> None:
     """Raise if a table has values that are not numbers, with the names of the columns."""
-    if type(X).__name__ == "LazyFrame":
-        raise TypeError("X is a LazyFrame: collect() it first.")
     if (name := library_of(X)) is not None:
         library, how = ELSEWHERE[name]
         raise TypeError(
@@ -45,8 +43,6 @@ def check_table(X: Any) -> None:
         )
     if not isinstance(X, np.ndarray):
         check_on_host(X)
-    if type(X).__module__.startswith("pyarrow."):
-        raise TypeError("X is a table of Arrow: call to_pandas() first, or use moments_from.")
     if np.ma.isMaskedArray(X) and np.ma.is_masked(X):
         raise ValueError("X is a masked array: fill the masked values first, or drop the columns.")
     if getattr(getattr(X, "dtype", None), "kind", "f") == "c":

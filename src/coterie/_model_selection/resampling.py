@@ -18,7 +18,7 @@ from coterie._core.values import FitWarning, FloatArray, IntArray
 from coterie._data.fields import rows_first
 from coterie._data.parameters import checked_word
 from coterie._data.progress import Tell, followed, in_parallel
-from coterie._data.training import check_rows_at_hand
+from coterie._data.training import rows_at_hand
 from coterie.estimators import Coterie
 
 # A matrix of all pairs of this many inputs takes nearly a gigabyte.
@@ -224,7 +224,7 @@ def stability(
     >>> result.together[4]
     array([0.  , 0.  , 0.65, 0.7 , 1.  ])
     """
-    check_rows_at_hand(X, "stability draws rows")
+    X = rows_at_hand(X, "stability draws rows")
     n_resamples = _checked_count(n_resamples)
     word = checked_word("resampling", resampling, DRAWS)
     estimator = _checked_estimator(estimator)

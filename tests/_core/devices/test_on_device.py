@@ -150,12 +150,10 @@ def test_tensors_that_want_gradients_are_read_and_given_back_without():
     assert Moments().update(tensor, torch.tensor(X[:, 0], requires_grad=True)).n_samples_ == len(X)
 
 
-def test_sparse_tensors_and_tables_of_arrow_are_one_sentence():
-    torch, pa = pytest.importorskip("torch"), pytest.importorskip("pyarrow")
+def test_sparse_tensors_are_one_sentence():
+    torch = pytest.importorskip("torch")
     with pytest.raises(ValueError, match="Sparse tensors are not supported"):
         NonLinCFA().fit(torch.tensor(X).to_sparse(), X[:, 0])
-    with pytest.raises(TypeError, match="X is a table of Arrow"):
-        NonLinCFA().fit(pa.table({"a": X[:, 0], "b": X[:, 1]}), X[:, 0])
 
 
 def test_tensors_on_the_host_need_no_other_library(monkeypatch):

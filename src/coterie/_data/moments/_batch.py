@@ -14,6 +14,7 @@ from sklearn.utils.validation import _get_feature_names
 from coterie._core.devices import check_on_host, host
 from coterie._core.evidence import some_rows, sum_of_squares
 from coterie._core.values import FloatArray, IntArray, is_sparse
+from coterie._data.frames import known_frame
 from coterie._data.moments._location import RowLocation
 from coterie._data.validation import by_column, check_table, counted
 
@@ -44,7 +45,7 @@ def read_batch(
 ) -> Batch:
     """A validated batch, with its columns in the order of `names` if these are given."""
     check_on_host(X)
-    X, y, sample_weight = host(X), host(y), host(sample_weight)
+    X, y, sample_weight = known_frame(host(X)), host(y), host(sample_weight)
     X, names = _align_columns(X, names, location)
     check_table(X)
     table = X.toarray() if is_sparse(X) else X

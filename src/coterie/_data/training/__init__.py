@@ -8,9 +8,9 @@ from coterie._data.training._columns import (
 from coterie._data.training._folds import checked_cv, fold_of_each, splits_of_rows
 from coterie._data.training._lazy import (
     check_in_memory,
-    check_rows_at_hand,
     engine_for,
     is_out_of_memory,
+    rows_at_hand,
 )
 from coterie._data.training._moments import (
     MomentData,
@@ -65,7 +65,6 @@ __all__ = [
     "TargetsOfTask",
     "check_in_memory",
     "check_moments_suffice",
-    "check_rows_at_hand",
     "check_values",
     "checked_array",
     "checked_cv",
@@ -88,6 +87,7 @@ __all__ = [
     "normalised_weights",
     "read_table",
     "reason_for_rows",
+    "rows_at_hand",
     "splits_of_rows",
     "table_as_in_fit",
     "table_of_field",

@@ -7,6 +7,7 @@ from typing import Any
 from coterie._core.devices import check_on_host
 from coterie._data.engines import Engine, engine_of
 from coterie._data.fields import is_lazy
+from coterie._data.frames import known_frame
 from coterie._data.validation import library_of
 
 
@@ -29,7 +30,11 @@ def check_in_memory(X: Any, why: str) -> None:
         raise ValueError(f"{why}, and those of X are not in memory: load X first.")
 
 
-def check_rows_at_hand(X: Any, why: str) -> None:
-    """Raise if rows are needed one by one and are not in memory, or are on a device."""
+def rows_at_hand(X: Any, why: str) -> Any:
+    """X, whose rows are needed one by one: an array, a frame of pandas or polars, or a field.
+
+    Raises an error if the rows are not in memory, or are on a device.
+    """
     check_on_host(X)
     check_in_memory(X, why)
+    return known_frame(X)

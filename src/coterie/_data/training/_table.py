@@ -16,6 +16,7 @@ from coterie._core.devices import OnDevice, host, is_foreign, taken_in
 from coterie._core.fit import Features, FitSpec, Pricing, checked_names
 from coterie._core.values import FloatArray, is_sparse
 from coterie._data.fields import Layout, is_field, sample_dim_of, samples_first
+from coterie._data.frames import known_frame
 from coterie._data.parameters import check_on_device, check_shape
 from coterie._data.training._lazy import check_in_memory
 from coterie._data.training._rows import Given, Rows, checked_rows
@@ -52,6 +53,7 @@ def read_table(
     layout: Layout | None,
 ) -> Table:
     """The validated arguments of fit; sets number and names of the features on the reducer."""
+    X = known_frame(X)
     if not isinstance(X, np.ndarray) and is_foreign(X):
         X = taken_in(X)
         if isinstance(X, OnDevice):
@@ -90,6 +92,7 @@ def checked_array(reducer: Any, X: Any, **checks: Any) -> Any:
     """Validated data. Missing values are checked later, to name their columns in the error."""
     if isinstance(X, OnDevice):
         return validate_data(reducer, X, skip_check_array=True, reset=checks.get("reset", True))
+    X = known_frame(X)
     check_table(X)
     return validate_data(
         reducer,
@@ -114,6 +117,7 @@ def inputs_of(reducer: Any, X: Any) -> Any:
     if is_field(X):
         X = table_as_in_fit(features, X)
     check_in_memory(X, "This looks at rows")
+    X = known_frame(X)
     if features.inputs is not None and is_transformer(features.inputs):
         X = validate_data(reducer, X, reset=False, skip_check_array=True)
     else:

@@ -20,9 +20,9 @@ from coterie._data.parameters import checked_number
 from coterie._data.progress import Tell, followed, in_parallel
 from coterie._data.training import (
     Given,
-    check_rows_at_hand,
     checked_cv,
     look_like_classes,
+    rows_at_hand,
 )
 from coterie._model_selection.tuning._models import fitted_model, plain_model
 from coterie.estimators import NonLinCFA, Reducer, pricing_of, problem_of, store
@@ -241,7 +241,7 @@ def tolerance_path(
     >>> bool((path.labels[path.simplest] == labels).all())
     True
     """
-    check_rows_at_hand(X, "tolerance_path scores models on rows")
+    X = rows_at_hand(X, "tolerance_path scores models on rows")
     reducer = _checked_estimator(estimator)
     scorer = _checked_scorer(reducer, scoring, X, y)
     chosen, count = _checked_tolerances(tolerances), _checked_count(n_tolerances)

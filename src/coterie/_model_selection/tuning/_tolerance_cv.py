@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._core.fit import Fit
 from coterie._core.values import FloatArray
 from coterie._data.parameters import checked_flag
-from coterie._data.training import check_rows_at_hand
+from coterie._data.training import rows_at_hand
 from coterie._model_selection.tuning._path import TolerancePath, tolerance_path
 from coterie._persist.documents import document_of, plain_state, state_again
 from coterie._persist.files import Entry, array_in, text_of, write_whole
@@ -159,7 +159,7 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         groups : array-like of shape (n_samples,), optional
             Group labels of the rows, for a `cv` such as ``GroupKFold``.
         """
-        check_rows_at_hand(X, "ToleranceCV scores models on rows")
+        X = rows_at_hand(X, "ToleranceCV scores models on rows")
         one_standard_error = checked_flag("one_standard_error", self.one_standard_error)
         estimator = default_estimator() if self.estimator is None else self.estimator
         path = tolerance_path(

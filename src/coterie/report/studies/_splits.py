@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from coterie._core.values import IntArray, is_sparse
-from coterie._data.training import check_rows_at_hand, checked_weights
+from coterie._data.training import checked_weights, rows_at_hand
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class Samples:
     @classmethod
     def from_arrays(cls, X: Any, y: Any, weights: Any) -> Samples:
         """Validate what a user passed."""
-        check_rows_at_hand(X, "Some rows are held out")
+        X = rows_at_hand(X, "Some rows are held out")
         X = X if hasattr(X, "shape") else np.asarray(X)
         if is_sparse(X) or len(X.shape) != 2:
             kind = "a sparse array" if is_sparse(X) else f"shape {X.shape}"
