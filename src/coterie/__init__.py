@@ -11,6 +11,7 @@ from coterie._core.values import FitWarning
 from coterie._data.fields import field_to_graph
 from coterie._data.moments import Moments
 from coterie._data.neighbours import coordinates_to_graph
+from coterie._data.preparation import TablePreparer
 from coterie._data.sources import moments_from
 from coterie._model_selection.resampling import stability
 from coterie._model_selection.tuning import ToleranceCV, tolerance_path
@@ -37,6 +38,7 @@ __all__ = [
     "Moments",
     "MutualCFA",
     "NonLinCFA",
+    "TablePreparer",
     "ToleranceCV",
     "__version__",
     "coordinates_to_graph",

@@ -1,0 +1,6 @@
+"""Tables of any columns become numbers, and a record says what was done to each column."""
+
+from coterie._data.preparation._preparer import TablePreparer
+from coterie._data.preparation._record import PreparedColumn
+
+__all__ = ["PreparedColumn", "TablePreparer"]
