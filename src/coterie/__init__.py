@@ -15,7 +15,7 @@ from coterie._data.preparation import TablePreparer
 from coterie._data.sources import moments_from
 from coterie._model_selection.resampling import stability
 from coterie._model_selection.tuning import ToleranceCV, tolerance_path
-from coterie._persist.models import load
+from coterie._persist.models import load, load_preparer
 from coterie._persist.onnx import to_onnx
 from coterie.estimators import (
     Coterie,
@@ -47,6 +47,7 @@ __all__ = [
     "families",
     "field_to_graph",
     "load",
+    "load_preparer",
     "moments_from",
     "normalised_weights",
     "plot",

@@ -204,7 +204,7 @@ def test_columns_that_hold_nothing_are_left_out(run, frame, tmp_path):
     words = ["--json", "-o", tmp_path / "out", "--no-path"]
     answer = json.loads(run("fit", tmp_path / "data.parquet", "-t", "y", *words).stdout)
     assert answer["features"] == FEATURES
-    assert answer["notes"][0] == "Left out, since they are empty: 'empty'."
+    assert answer["notes"][0] == "Left out (empty): 'empty'."
 
 
 def test_names_that_look_like_patterns_are_names(run, frame, tmp_path):
@@ -255,7 +255,7 @@ def test_weights_and_time_are_no_features(run, frame, tmp_path):
 
 def test_several_targets(run, frame, tmp_path):
     file = tmp_path / "data.parquet"
-    frame.select(*FEATURES, "y", (pl.col("f0") * 2).alias("z")).write_parquet(file)
+    frame.select(*FEATURES, "y", (pl.col("f0") * 2 + pl.col("f5")).alias("z")).write_parquet(file)
     answer = json.loads(run("fit", file, "-t", "y", "-t", "z", "--json", "-o", tmp_path).stdout)
     assert answer["outputs"] == ["y", "z"]
 
@@ -269,10 +269,10 @@ def test_columns_are_dropped_by_name_and_pattern(run, data):
 def test_text_is_left_out_where_asked_for(run, frame, tmp_path):
     file = tmp_path / "data.csv"
     frame.select(*FEATURES, "kind", "y").write_csv(file)
-    words = ["--drop-text", "-o", tmp_path / "out", "--no-path"]
+    words = ["--text", "drop", "-o", tmp_path / "out", "--no-path"]
     answer = json.loads(run("fit", file, "-t", "y", "--json", *words).stdout)
     assert answer["features"] == FEATURES
-    assert answer["notes"][0] == "Left out, since they are text: 'kind'."
+    assert answer["notes"][0] == "Left out (text): 'kind'."
 
 
 def test_the_index_that_pandas_writes_is_no_feature(run, frame, tmp_path):
@@ -281,7 +281,7 @@ def test_the_index_that_pandas_writes_is_no_feature(run, frame, tmp_path):
     words = ["-o", tmp_path / "out", "--no-path"]
     answer = json.loads(run("fit", file, "-t", "y", "--json", *words).stdout)
     assert answer["features"] == FEATURES
-    assert answer["notes"][0] == "Left out: the column without a name that holds row numbers."
+    assert answer["notes"][0] == "Left out (row numbers): 'unnamed_1'."
 
 
 def test_gaps_are_asked_around(run, frame, tmp_path):

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from coterie._data.preparation import Preparation, TablePreparer
 from coterie._model_selection.tuning import REDUCERS, ToleranceCV, restored
 from coterie._persist.documents import (
     FORMAT,
@@ -78,11 +79,52 @@ def load(path: str | os.PathLike[str], functions: Mapping[str, Any] | None = Non
 
 
 def save_with_summary(
-    reducer: Any, summary: Summary, path: str | os.PathLike[str], opener: Opener | None = None
+    reducer: Any,
+    summary: Summary,
+    path: str | os.PathLike[str],
+    opener: Opener | None = None,
+    preparer: TablePreparer | None = None,
 ) -> None:
-    """Write a reducer as its method ``save`` does, together with its summary."""
+    """Write a reducer as its method ``save`` does, with its summary and what prepares its table."""
     document = document_of(reducer) | {"summary": plain_record(summary)}
+    if preparer is not None and preparer.is_needed:
+        document["preparation"] = plain_record(preparer.as_plain())
     write_whole(path, text_of(document), opener)
+
+
+def load_preparer(path: str | os.PathLike[str]) -> TablePreparer | None:
+    """Load what prepared the table of a model that ``coterie fit`` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, such as ``"model.json"``.
+
+    Returns
+    -------
+    TablePreparer or None
+        None if all features of the model are columns of numbers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import coterie
+    >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     coterie.NonLinCFA().fit(X, y).save(Path(folder, "model.json"))
+    ...     print(coterie.load_preparer(Path(folder, "model.json")))
+    None
+    """
+    return _load_with(path, _preparer_from_json)
+
+
+def _preparer_from_json(document: Entry) -> TablePreparer | None:
+    _check_model_format(document)
+    entry = document.get("preparation")
+    if entry is None or entry.is_null:
+        return None
+    return TablePreparer.from_plain(record_in(entry, Preparation))
 
 
 def load_summary(path: str | os.PathLike[str]) -> Summary | None:

@@ -6,12 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coterie._data.preparation import TablePreparer
 from coterie._data.tables import TableError, closest_name, columns_to_floats
 from coterie.cli._frames import frame_from_array
+from coterie.cli._roles import as_table_error_of_values
 from coterie.estimators import inputs_of
 
 if TYPE_CHECKING:
     import polars
+
+
+def prepare_new_rows(
+    frame: polars.DataFrame, preparer: TablePreparer | None, where: str
+) -> polars.DataFrame:
+    """The table as the model was fitted to it: with its categories, dates and text encoded."""
+    if preparer is None:
+        return frame
+    _check_present([one.name for one in preparer.columns_ if one.outputs], frame, where)
+    with as_table_error_of_values():
+        return preparer.transform(frame)
 
 
 def model_features(frame: polars.DataFrame, reducer: Any, where: str) -> Any:
@@ -34,6 +47,12 @@ def _required_columns(reducer: Any, frame: polars.DataFrame, where: str) -> list
             )
         return frame.columns
     names = [str(name) for name in known]
+    _check_present(names, frame, where)
+    return names
+
+
+def _check_present(names: list[str], frame: polars.DataFrame, where: str) -> None:
+    """Raise if the table lacks a column, and suggest one to rename."""
     present = {*frame.columns}
     missing = [name for name in names if name not in present]
     if missing:
@@ -41,7 +60,6 @@ def _required_columns(reducer: Any, frame: polars.DataFrame, where: str) -> list
         advice = f" Did you mean to rename {similar!r}?" if similar else ""
         count = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
         raise TableError(f"{where} lacks {missing[0]!r}{count}, which the model needs.{advice}")
-    return names
 
 
 def _check_missing_values(reducer: Any, values: Any, names: list[str], where: str) -> None:

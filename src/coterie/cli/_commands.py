@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from coterie._data.tables import TableError, write_table
-from coterie._persist.models import load, load_summary
-from coterie.cli._apply import model_features, reduce_table
+from coterie._persist.models import load, load_preparer, load_summary
+from coterie.cli._apply import model_features, prepare_new_rows, reduce_table
 from coterie.cli._console import print_json, print_line, print_raw, progress_bars
 from coterie.cli._errors import CommandGroup, guard_printing, guard_writing
 from coterie.cli._frames import select_columns
@@ -30,7 +30,7 @@ from coterie.cli._outputs import (
     output_suffix,
     write_outputs,
 )
-from coterie.cli._reducers import build_reducer
+from coterie.cli._reducers import build_reducer, scale_notes
 from coterie.cli._render import (
     missing_values_notes,
     path_columns,
@@ -39,7 +39,7 @@ from coterie.cli._render import (
     print_summary,
     target_message,
 )
-from coterie.cli._roles import check_column, prepare_table, read_source
+from coterie.cli._roles import check_column, prepare_table, read_source, split_names
 from coterie.report.inspection import Summary, report_html, summarise, write_report
 from coterie.report.studies import compare as compare_methods
 from coterie.report.studies import study
@@ -117,7 +117,11 @@ def fit(
                 random_state=split.seed,
                 title=base_name(source.data) if title is None else title,
                 targets=columns.target,
-                notes=[*data.notes, *missing_values_notes(data, reducer)],
+                notes=[
+                    *data.notes,
+                    *scale_notes(method, reducer),
+                    *missing_values_notes(data, reducer),
+                ],
                 progress=bar,
             )
             bar("write", 0, 1)
@@ -128,7 +132,8 @@ def fit(
     with guard_printing(*files.values()):
         if display.as_json:
             paths = {name: str(file) for name, file in files.items()}
-            print_json(json_of(result.summary) | {"files": paths})
+            prepared = [asdict(one) for one in data.preparer.columns_]
+            print_json(json_of(result.summary) | {"files": paths, "columns": prepared})
             return
         print_summary(result.summary)
         if path and result.summary.path is None:
@@ -151,8 +156,8 @@ def fit(
     "--with",
     "kept_columns",
     multiple=True,
-    metavar="COLUMN",
-    help="Columns to keep next to the groups.",
+    metavar="COLUMNS",
+    help="Columns to keep next to the groups, as names separated by commas.",
 )
 def transform(
     model: str,
@@ -163,19 +168,22 @@ def transform(
 ) -> None:
     """Replace the columns of a new table by the groups of a model.
 
-    Columns are found by name, in any order; others are ignored.
+    Columns are found by name, in any order; others are ignored. Categories, dates and text are
+    encoded as in the fit.
 
-    In Python: coterie.load(model).transform(X).
+    In Python: coterie.load(model).transform(X), after coterie.load_preparer(model).transform(X) if
+    it is not None.
     """
-    reducer = load(model)
+    reducer, preparer = load(model), load_preparer(model)
     with progress_bars(display) as bar:
         bar("read", 0, 1)
         frame = read_source(source)
         bar("read", 1, 1)
-        for name in kept_columns:
+        kept = [name for text in kept_columns for name in split_names(text, frame.columns)]
+        for name in kept:
             check_column(frame, name, source.data)
-        X = model_features(frame, reducer, source.data)
-        table = reduce_table(reducer, X, select_columns(frame, kept_columns))
+        X = model_features(prepare_new_rows(frame, preparer, source.data), reducer, source.data)
+        table = reduce_table(reducer, X, select_columns(frame, kept))
     with guard_writing():
         write_table(table, output)
 

@@ -108,13 +108,22 @@ class ColumnOptions:
         help="Kind of target; by default inferred from its values.",
     )
     drop: tuple[str, ...] = repeated_option(
-        "--drop", help="Leave out columns, by name or pattern such as 'id*'.", metavar="COLUMN"
+        "--drop",
+        help="Leave out columns, as names or patterns such as 'id*', separated by commas.",
+        metavar="COLUMNS",
     )
-    drop_text: bool = option(
-        "--drop-text", default=False, is_flag=True, help="Leave out columns of text."
+    text: str = choice_option(
+        "--text",
+        words=("encode", "drop", "refuse"),
+        default="encode",
+        help="What to do with text, categories and dates: encode them as numbers, leave them out, "
+        "or stop.",
     )
     keep: tuple[str, ...] = repeated_option(
-        "--keep", help="Columns that are never merged, by name or pattern.", metavar="COLUMN"
+        "--keep",
+        help="Columns that are never merged, as names or patterns separated by commas. They are "
+        "not left out as keys, or because they give the target away.",
+        metavar="COLUMNS",
     )
     separate: tuple[str, ...] = repeated_option(
         "--separate",
@@ -176,7 +185,10 @@ class MethodOptions:
         is_flag=True,
         help="Allow features with opposite sign in one group, multiplied by -1.",
     )
-    scale: bool = option("--scale", default=False, is_flag=True, help="Standardise features first.")
+    scale: bool | None = option(
+        "--scale/--no-scale",
+        help="Whether to standardise features first; by default if their spreads differ ten times.",
+    )
     max_group_size: int | None = option(
         "--max-group-size", type=click.IntRange(1), help="Largest number of columns in a group."
     )

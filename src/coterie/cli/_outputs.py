@@ -76,7 +76,7 @@ def write_outputs(
     carried = select_columns(data.frame, [*columns.target, *filter(None, [columns.time])])
     table = reduce_table(reducer, data.X, carried)
     with guard_writing(), whole_files() as opener:
-        save_with_summary(reducer, summary, files["model"], opener)
+        save_with_summary(reducer, summary, files["model"], opener, data.preparer)
         write_table(table, files["reduced"], opener=opener)
         write_whole(files["report"], report_html(summary), opener)
     return files

@@ -10,7 +10,7 @@ from coterie._data.name_coordinates import axis_from_names, plane_from_names
 from coterie._data.neighbours import coordinates_to_graph
 from coterie._data.tables import TableError
 from coterie.cli._options import ColumnOptions, MethodOptions
-from coterie.cli._roles import PreparedTable, match_names
+from coterie.cli._roles import PreparedTable, match_features
 from coterie.estimators import Coterie, GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.report.studies import FAMILY_OF, reducer_for, reducer_with_tolerance
 
@@ -25,6 +25,8 @@ METHODS = {
 
 # With these parameters and no method, the rule of the paper is meant.
 OF_THE_PAPER = ("tolerance", "search", "scale")
+# In the mean of two features of more different spreads, the one drowns the other.
+MAX_SPREAD_RATIO = 10
 
 
 def build_reducer(
@@ -55,12 +57,34 @@ def build_reducer(
             f"--method {method.method} needs a numeric target: use --task regression, or "
             "--method genlin."
         )
+    if "scale" in known and method.scale is None and _spreads_differ(data):
+        parameters["scale"] = True
     for name in parameters:
         if name not in known:
             raise TableError(
                 f"{_flag_of_parameter(name)} is not supported by {type(reducer).__name__}."
             )
     return reducer.set_params(**parameters)
+
+
+def _spreads_differ(data: PreparedTable) -> bool:
+    """Whether the mean of two features may be as good as that of one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        spreads = np.nanstd(data.X.to_numpy(), axis=0)
+    spreads = spreads[spreads > 0]
+    return bool(len(spreads)) and spreads.max() > MAX_SPREAD_RATIO * spreads.min()
+
+
+def scale_notes(method: MethodOptions, reducer: Any) -> list[str]:
+    """That features were standardised without being asked."""
+    if method.scale is not None or not getattr(reducer, "scale", None):
+        return []
+    note = (
+        f"The spreads of features differ more than {MAX_SPREAD_RATIO} times, so they were "
+        "standardised, and groups are means of standardised features. --no-scale groups them in "
+        "their own units."
+    )
+    return [note]
 
 
 def _flag_of_parameter(name: str) -> str:
@@ -83,10 +107,10 @@ def _parameters(
         "aggregation": method.aggregation,
         "max_group_size": method.max_group_size,
         "signs": method.signs or None,
-        "scale": method.scale or None,
+        "scale": method.scale,
         "connectivity": _neighbour_graph(method.neighbours, names),
-        "keep": match_names(columns.keep, names, "--keep") or None,
-        "separate": _parse_separate(columns, names),
+        "keep": match_features(columns.keep, data, "--keep") or None,
+        "separate": _parse_separate(columns, data),
         "missing": "pairwise" if data.n_missing else None,
         "family": None if method.method in ("auto", "genlin") else method.family,
     }
@@ -104,12 +128,12 @@ def _parse_tolerance(text: str | None) -> Any:
         ) from None
 
 
-def _parse_separate(columns: ColumnOptions, names: list[str]) -> list[list[str]] | None:
+def _parse_separate(columns: ColumnOptions, data: PreparedTable) -> list[list[str]] | None:
     """Lists of features that are never merged with each other: the given ones, and the rest."""
-    words = [[word.strip() for word in text.split(",")] for text in columns.separate]
-    lists = [match_names(each, names, "--separate") for each in words]
-    used = {name for each in lists for name in each} | {*match_names(columns.keep, names, "--keep")}
-    others = [name for name in names if name not in used]
+    lists = [match_features([text], data, "--separate") for text in columns.separate]
+    used = {name for each in lists for name in each}
+    used |= {*match_features(columns.keep, data, "--keep")}
+    others = [name for name in data.X.columns if name not in used]
     return [*lists, others] if lists and others else lists or None
 
 

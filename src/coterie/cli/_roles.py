@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -11,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._core.values import FloatArray
+from coterie._data.preparation import TablePreparer
 from coterie._data.tables import TableError, closest_name, columns_to_floats, read_table
-from coterie.cli._frames import frame_from_array
+from coterie.cli._frames import select_columns
 from coterie.cli._options import ColumnOptions, TableOptions
 from coterie.report.inspection import pluralise
 from coterie.report.studies import Task, infer_task
@@ -37,7 +40,9 @@ class PreparedTable:
     n_missing : int
         Number of missing values in the features.
     notes : list of str
-        Messages about rows and columns that were left out or sorted.
+        Messages about rows and columns that were left out, encoded or sorted.
+    preparer : TablePreparer
+        What made the features from the columns.
     """
 
     frame: polars.DataFrame
@@ -47,6 +52,7 @@ class PreparedTable:
     task: Task
     n_missing: int
     notes: list[str]
+    preparer: TablePreparer
 
 
 def prepare_table(source: TableOptions, columns: ColumnOptions) -> PreparedTable:
@@ -58,18 +64,55 @@ def prepare_table(source: TableOptions, columns: ColumnOptions) -> PreparedTable
     if len({*roles}) < len(roles):
         raise TableError("A column can have only one role: --target, --weights or --time.")
     frame, notes = _select_rows(frame, columns)
-    names, more = _select_features(frame, columns)
-    notes += more
-    values = columns_to_floats(frame, names, what="feature")
+    names = _feature_columns(frame, columns)
     y = _target_values(frame, columns)
     weights = _weight_values(frame, columns)
     task = infer_task(y) if columns.task is None else Task(columns.task, "as given")  # type: ignore[arg-type]
     _check_task(task.name, y, columns)
     if task.name == "classes" and len(columns.target) > 1:
         raise TableError("Several targets must be numeric: give only one --target for classes.")
-    return PreparedTable(
-        frame, frame_from_array(values, names), y, weights, task, int(np.isnan(values).sum()), notes
-    )
+    preparer, X = _prepare_features(select_columns(frame, names), y, columns)
+    notes += preparer.notes()
+    _check_features(X, columns, preparer)
+    n_missing = int(np.isnan(X.to_numpy()).sum())
+    return PreparedTable(frame, X, y, weights, task, n_missing, notes, preparer)
+
+
+def _prepare_features(
+    table: polars.DataFrame, y: NDArray[Any], columns: ColumnOptions
+) -> tuple[TablePreparer, polars.DataFrame]:
+    """Columns of any kind as floats, and what made them."""
+    if columns.text == "refuse":
+        columns_to_floats(table, table.columns, what="feature")
+    keep = _kept_columns(columns.keep, table.columns)
+    preparer = TablePreparer(text=columns.text, keep=keep)  # type: ignore[arg-type]
+    with as_table_error_of_values():
+        return preparer, preparer.fit_transform(table, y)
+
+
+@contextmanager
+def as_table_error_of_values() -> Iterator[None]:
+    """Turn what a preparer says about values into a TableError."""
+    try:
+        yield
+    except TableError:
+        raise
+    except ValueError as error:
+        raise TableError(str(error)) from None
+
+
+def _kept_columns(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Columns that are not left out; patterns may also mean columns that are made of them."""
+    words = [word for text in patterns for word in split_names(text, names)]
+    return [name for name in names if any(name == w or fnmatchcase(name, w) for w in words)]
+
+
+def _check_features(X: polars.DataFrame, columns: ColumnOptions, preparer: TablePreparer) -> None:
+    if X.width >= 2:
+        return
+    why = [note[:150] for note in preparer.notes()[:1] if note.startswith("Left out")]
+    few = f"{_there_are(X.width, 'column')} to group besides {_join_names(columns.target)}"
+    raise TableError(" ".join([f"{few}; 2 or more are needed.", *why]))
 
 
 def _unnamed_column(frame: polars.DataFrame, name: str) -> polars.Series:
@@ -184,24 +227,12 @@ def _time_order(time: polars.Series, name: str) -> NDArray[np.intp]:
     return np.argsort(time.to_numpy(), kind="stable")
 
 
-def _select_features(
-    frame: polars.DataFrame, columns: ColumnOptions
-) -> tuple[list[str], list[str]]:
-    """Names of the features, and messages about columns left out."""
+def _feature_columns(frame: polars.DataFrame, columns: ColumnOptions) -> list[str]:
+    """Names of the columns that are neither dropped nor have another role."""
     apart = {*columns.target, columns.weights, columns.time}
     names = [name for name in frame.columns if name not in apart]
-    names = _exclude_names(names, match_names(columns.drop, names, "--drop"))
-    notes = []
-    for is_out, note in _exclusion_rules(columns):
-        out = [name for name in names if is_out(name, _unnamed_column(frame, name))]
-        names = _exclude_names(names, out)
-        notes += [note.format(_join_names(out))] if out else []
-    if len(names) < 2:
-        raise TableError(
-            f"{_there_are(len(names), 'column')} to group besides {_join_names(columns.target)}; "
-            "2 or more are needed."
-        )
-    return names, notes
+    dropped = [word for text in columns.drop for word in split_names(text, names)]
+    return _exclude_names(names, match_names(dropped, names, "--drop"))
 
 
 def _exclude_names(names: list[str], out: Iterable[str]) -> list[str]:
@@ -209,37 +240,45 @@ def _exclude_names(names: list[str], out: Iterable[str]) -> list[str]:
     return [name for name in names if name not in left_out]
 
 
-def _exclusion_rules(
-    columns: ColumnOptions,
-) -> list[tuple[Callable[[str, polars.Series], bool], str]]:
-    """Tests for columns that are not features, each with its message."""
-    text = [(_is_text_column, "Left out, since they are text: {}.")]
-    return [
-        (_is_row_number_column, "Left out: the column without a name that holds row numbers."),
-        *(text if columns.drop_text else []),
-        (_is_empty_column, "Left out, since they are empty: {}."),
-    ]
-
-
-def _is_row_number_column(name: str, column: polars.Series) -> bool:
-    """Whether a column holds row numbers, as pandas writes its index without a name."""
-    if not name.startswith("unnamed_") or not column.dtype.is_integer() or column.null_count():
-        return False
-    return bool((column.diff().drop_nulls() == 1).all())
-
-
-def _is_text_column(_: str, column: polars.Series) -> bool:
-    return not _is_numeric_column(column)
-
-
-def _is_empty_column(_: str, column: polars.Series) -> bool:
-    return column.null_count() == len(column)
-
-
 def _is_numeric_column(column: polars.Series) -> bool:
     import polars
 
     return column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Null)
+
+
+def split_names(text: str, names: Sequence[str]) -> list[str]:
+    """Names or patterns separated by commas; a name with a comma is meant, or in quotes.
+
+    Examples
+    --------
+    >>> split_names("a, b*", ["a", "b1"])
+    ['a', 'b*']
+    >>> split_names("a,b", ["a,b"]), split_names('"a,b",c', ["a,b", "c"])
+    (['a,b'], ['a,b', 'c'])
+    """
+    if text in names:
+        return [text]
+    try:
+        words = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:
+        # A line break in a name.
+        return [text]
+    return [word.strip() for word in words if word.strip()] or [text]
+
+
+def match_features(patterns: Sequence[str], data: PreparedTable, flag: str) -> list[str]:
+    """The features that patterns mean: by their names, or those that a column became."""
+    made = {one.name: one.outputs for one in data.preparer.columns_ if one.outputs}
+    names = data.X.columns
+    found: list[str] = []
+    for text in patterns:
+        for word in split_names(text, [*made, *names]):
+            if word not in made and any(fnmatchcase(name, word) for name in names):
+                found += match_names([word], names, flag)
+                continue
+            for column in match_names([word], [*made], flag):
+                found += made[column]
+    return list(dict.fromkeys(found))
 
 
 def match_names(patterns: Sequence[str], names: Sequence[str], flag: str) -> list[str]:

@@ -52,6 +52,8 @@ def read_column(series: Any, name: str, *, dates: bool = True) -> Column:
     """
     import narwhals as nw
 
+    # A neutral name, since polars reads names such as * or ^a$ as patterns.
+    series = series.alias("column")
     dtype = series.dtype
     if dtype.is_numeric() or dtype == nw.Boolean:
         return _numbers(series.cast(nw.Float64), name, is_whole=dtype.is_integer())

@@ -18,7 +18,13 @@ from coterie._data.frames import known_frame
 from coterie._data.preparation._columns import Column, read_column
 from coterie._data.preparation._dates import calendar_parts, useful_parts
 from coterie._data.preparation._levels import encode_levels, levels_to_floats
-from coterie._data.preparation._record import PreparedColumn, left_out, named, sentences
+from coterie._data.preparation._record import (
+    Preparation,
+    PreparedColumn,
+    left_out,
+    named,
+    sentences,
+)
 from coterie._data.preparation._screen import Target, constant_reason, key_reason
 from coterie._data.validation import counted
 
@@ -171,6 +177,35 @@ class TablePreparer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         check_is_fitted(self)
         return np.array(self._names_out(), dtype=object)
 
+    @property
+    def is_needed(self) -> bool:
+        """Whether a column was encoded, so that new rows need the preparer."""
+        check_is_fitted(self)
+        return any(one.treatment not in ("as it is", "left out") for one in self.columns_)
+
+    def as_plain(self) -> Preparation:
+        """What was learned as plain values, for files.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> preparer = TablePreparer().fit(pd.DataFrame({"city": ["Rome", "Oslo"]}))
+        >>> again = TablePreparer.from_plain(preparer.as_plain())
+        >>> again.transform(pd.DataFrame({"city": ["Rome", "Rome"]}))["city=Rome"].tolist()
+        [1.0, 1.0]
+        """
+        check_is_fitted(self)
+        return Preparation(self.text, self.max_levels, list(self.keep), self.columns_)
+
+    @classmethod
+    def from_plain(cls, plain: Preparation) -> TablePreparer:
+        """The preparer whose ``as_plain`` gave these values."""
+        preparer = cls(text=plain.text, max_levels=plain.max_levels, keep=plain.keep)  # type: ignore[arg-type]
+        preparer.columns_ = plain.columns
+        preparer.feature_names_in_ = np.array([one.name for one in plain.columns], dtype=object)
+        preparer.n_features_in_ = len(plain.columns)
+        return preparer
+
     def notes(self) -> list[str]:
         """What was done to columns that are not as they were, in sentences."""
         check_is_fitted(self)
@@ -198,7 +233,7 @@ class TablePreparer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         if leaking := [one.name for one in self.columns_ if one.leaks]:
             warnings.warn(
                 f"Left out, since they give the target away: {named(leaking)}. If they are known "
-                "before the target is, keep them.",
+                "before the target is, name them in keep.",
                 FitWarning,
                 stacklevel=3,
             )
@@ -264,6 +299,7 @@ def _read_again(series: Any, record: PreparedColumn) -> Column:
     """A column of new rows as the kind that it had in fit."""
     import narwhals as nw
 
+    series = series.alias("column")
     if record.kind == "text" and series.dtype.is_integer():
         # Codes that happen to be numbers in these rows.
         series = series.cast(nw.String)
@@ -342,7 +378,7 @@ def _frame_like(frame: Any, values: FloatArray, names: list[str]) -> Any:
     if frame.implementation.is_polars():
         import polars
 
-        return polars.DataFrame(values, schema=names, orient="row")
+        return polars.DataFrame(values, schema=names, orient="row") if names else polars.DataFrame()
     import pandas
 
     return pandas.DataFrame(values, columns=names, index=frame.to_native().index)

@@ -6,6 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+import numpy as np
+
+KINDS = ("number", "date", "text", "other")
+TREATMENTS = ("as it is", "one-hot", "counts", "calendar", "left out")
+CALENDAR = ("days", "year", "month", "yearday", "weekday", "hour")
 # More columns are told of by their number.
 MAX_TOLD, MAX_NAMED = 12, 6
 
@@ -51,6 +56,28 @@ class PreparedColumn:
     origin: str = ""
     leaks: bool = False
 
+    def __post_init__(self) -> None:
+        """Check that the parts fit together."""
+        if self.treatment not in TREATMENTS or self.kind not in KINDS:
+            raise ValueError(f"no column is {self.treatment!r} and of kind {self.kind!r}.")
+        n_outputs = {
+            "left out": 0,
+            "as it is": 1,
+            "calendar": len(self.parts),
+            "one-hot": len(self.levels) + self.flags_missing,
+        }.get(self.treatment)
+        if n_outputs is not None and len(self.outputs) != n_outputs:
+            raise ValueError(f"column {self.name!r} has {len(self.outputs)} outputs.")
+        n_flagged = self.n_flags - self.flags_missing
+        if self.treatment == "counts" and not 0 <= n_flagged <= len(self.levels):
+            raise ValueError(f"column {self.name!r} has {len(self.outputs)} outputs.")
+        if self.treatment == "counts" and len(self.counts) != len(self.levels):
+            raise ValueError(f"column {self.name!r} lacks counts of levels.")
+        if self.treatment == "calendar":
+            np.datetime64(self.origin, "D")
+            if not {*self.parts} <= {*CALENDAR}:
+                raise ValueError(f"column {self.name!r} has unknown parts of dates.")
+
     @property
     def is_left_out(self) -> bool:
         """Whether nothing of the column is left."""
@@ -60,6 +87,25 @@ class PreparedColumn:
     def n_flags(self) -> int:
         """Number of 0/1 columns."""
         return len(self.outputs) - (self.treatment == "counts")
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """A fitted preparer as plain values, for files.
+
+    Parameters
+    ----------
+    text : str
+    max_levels : int
+    keep : list of str
+        The parameters of the preparer.
+    columns : list of PreparedColumn
+    """
+
+    text: str
+    max_levels: int
+    keep: list[str]
+    columns: list[PreparedColumn]
 
 
 def left_out(name: str, kind: str, reason: str, *, leaks: bool = False) -> PreparedColumn:
