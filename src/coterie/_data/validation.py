@@ -50,7 +50,7 @@ def check_table(X: Any) -> None:
     times = Counter(getattr(X, "columns", ()))
     if repeated := [str(name) for name, count in times.items() if count > 1]:
         raise ValueError(f"X has several {counted('column', repeated)}: names must be unique.")
-    for kind, columns in _odd_columns(X).items():
+    for kind, columns in odd_columns(X).items():
         raise ValueError(f"X has {kind} in {counted('column', columns)}. {ADVICE[kind]}")
 
 
@@ -61,7 +61,7 @@ ADVICE = {
 }
 
 
-def _odd_columns(X: Any) -> dict[str, list[object]]:
+def odd_columns(X: Any) -> dict[str, list[object]]:
     """Columns of a data frame or an array that are not numeric, by kind of content."""
     if not hasattr(X, "columns"):
         return _odd_columns_of_array(X)

@@ -26,7 +26,7 @@ from coterie._data.preparation._record import (
     sentences,
 )
 from coterie._data.preparation._screen import Target, constant_reason, key_reason
-from coterie._data.validation import counted
+from coterie._data.validation import counted, library_of, odd_columns
 
 TEXT_WORDS = ("encode", "drop", "refuse")
 KIND_WORDS = {"date": "dates", "text": "text", "other": "lists or other values"}
@@ -283,6 +283,27 @@ class TablePreparer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         n_rows = len(next(iter(columns.values())).values) if columns else 0
         made = [_prepared(one, columns[one.name]) for one in self.columns_ if not one.is_left_out]
         return np.hstack(made) if made else np.empty((n_rows, 0))
+
+
+def prepared_if_odd(X: Any, y: Any) -> tuple[Any, TablePreparer | None]:
+    """A frame that has columns of text, categories or dates as numbers, and what prepared it.
+
+    Anything else is unchanged.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X, preparer = prepared_if_odd(pd.DataFrame({"city": ["Rome", "Oslo"]}), [1.0, 2.0])
+    >>> list(X.columns)
+    ['city=Rome']
+    >>> prepared_if_odd(pd.DataFrame({"size": [1.0, 2.0]}), [1.0, 2.0])[1] is None
+    True
+    """
+    X = known_frame(X)
+    if library_of(X) is not None or not hasattr(X, "columns") or not odd_columns(X):
+        return X, None
+    preparer = TablePreparer()
+    return preparer.fit_transform(X, y), preparer
 
 
 def _prepared(record: PreparedColumn, column: Column) -> FloatArray:

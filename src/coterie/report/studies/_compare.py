@@ -105,7 +105,7 @@ def compare(
     >>> result.metric, [score.name for score in result.scores][0]
     ('R2', 'coterie')
     """
-    rows = Samples.from_arrays(X, y, sample_weight)
+    rows, _ = Samples.from_any_table(X, y, sample_weight, estimator)
     if rows.y.ndim > 1:
         raise ValueError("y must have one target: call compare for each target.")
     task, reducer = resolve_task(task, rows.y, estimator)

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from coterie._core.values import IntArray, is_sparse
-from coterie._data.training import checked_weights, rows_at_hand
+from coterie._data.preparation import TablePreparer, prepared_if_odd
+from coterie._data.training import checked_weights, is_transformer, rows_at_hand
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,18 @@ class Samples:
             raise ValueError(f"X must be a dense table of rows and columns, got {kind}.")
         check_consistent_length(X, y)
         return cls(X, np.asarray(y), checked_weights(weights, X.shape[0]))
+
+    @classmethod
+    def from_any_table(
+        cls, X: Any, y: Any, weights: Any, estimator: Any
+    ) -> tuple[Samples, TablePreparer | None]:
+        """As `from_arrays`, with text and dates of a frame as numbers, and what prepared them.
+
+        An estimator whose `inputs` is a transformer gets the columns as they are.
+        """
+        takes_any = is_transformer(getattr(estimator, "inputs", None))
+        X, preparer = (X, None) if takes_any else prepared_if_odd(X, y)
+        return cls.from_arrays(X, y, weights), preparer
 
     def with_text_classes(self) -> Samples:
         """The same samples with the target as text, which models treat as classes."""

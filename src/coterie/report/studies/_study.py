@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from coterie._core.values import IntArray
+from coterie._data.preparation import TablePreparer
 from coterie._data.progress import Tell
 from coterie._model_selection.resampling import Stability, stability
 from coterie._model_selection.tuning import TolerancePath, metric_of, plain_model, tolerance_path
@@ -50,10 +51,13 @@ class Study:
     reducer : reducer
         Fitted to the training rows.
     summary : Summary
+    preparer : TablePreparer or None
+        What made numbers of a frame with text, categories or dates; new rows need it, too.
     """
 
     reducer: Any
     summary: Summary
+    preparer: TablePreparer | None = None
 
 
 def study(
@@ -81,6 +85,7 @@ def study(
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
+        Columns of text, categories and dates are prepared by :class:`coterie.TablePreparer`.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
     estimator : reducer or None, default=None
         None: :class:`coterie.Coterie` for the task.
@@ -123,7 +128,7 @@ def study(
     [('coterie', 3.0), ('all columns', 12.0), ('PCA', 3.0)]
     """
     report = progress or _no_progress
-    rows = Samples.from_arrays(X, y, sample_weight)
+    rows, preparer = Samples.from_any_table(X, y, sample_weight, estimator)
     task, reducer = resolve_task(task, rows.y, estimator)
     reducer = reducer_in_time(reducer, by_time=by_time)
     rows = rows.with_text_classes() if needs_text_classes(task, reducer) else rows
@@ -156,11 +161,12 @@ def study(
             n_test_rows=len(test) if test else None,
             notes=[
                 *notes,
+                *([] if preparer is None else preparer.notes()),
                 *_split_note(test, by_time or test_last, random_state),
                 *_majority_note(test if task == "classes" else None),
             ],
         )
-    return Study(fitted, summary)
+    return Study(fitted, summary, preparer)
 
 
 def _measure_stability(
