@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -72,8 +73,8 @@ def odd_columns(X: Any) -> dict[str, list[object]]:
             odd.setdefault("dates", []).append(name)
         elif dtype.startswith(("categor", "enum")):
             odd.setdefault("categories", []).append(name)
-        elif dtype.startswith(("str", "object")) and _holds_text(X[name]):
-            odd.setdefault("text", []).append(name)
+        elif dtype.startswith(("str", "object")) and (kind := _kind_of_objects(X[name])):
+            odd.setdefault(kind, []).append(name)
     return odd
 
 
@@ -85,6 +86,13 @@ def _odd_columns_of_array(X: Any) -> dict[str, list[object]]:
         return {"dates": list(range(X.shape[1]))}
     text: list[object] = [j for j in range(X.shape[1]) if _holds_text(X[:, j])]
     return {"text": text} if text else {}
+
+
+def _kind_of_objects(column: Any) -> str | None:
+    """What a column of objects holds that is no number: text, dates, or None of both."""
+    if _holds_text(column):
+        return "text"
+    return "dates" if any(isinstance(value, date | timedelta) for value in column) else None
 
 
 def _holds_text(column: Any) -> bool:

@@ -146,6 +146,9 @@ def stability(
     n_resamples: int = 100,
     resampling: Literal["subsample", "bootstrap"] = "subsample",
     sample_weight: Any = None,
+    groups: Any = None,
+    offset: Any = None,
+    exposure: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: bool | Tell = False,
@@ -157,7 +160,7 @@ def stability(
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features)
+    X : array-like, data frame or xarray field of shape (n_samples, n_features)
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
     estimator : reducer or None, default=None
         The reducer, such as ``GenLinCFA(family="bernoulli")``. It is cloned and not changed. None:
@@ -171,6 +174,11 @@ def stability(
         stratified by class.
     sample_weight : array-like of shape (n_samples,), optional
         How many times each row counts. The reducer must accept `sample_weight` in fit.
+    groups : array-like of shape (n_samples,), optional
+        Groups of rows that belong together, such as patients: whole groups are drawn, without
+        regard to classes. They are passed to `fit` of a reducer whose `cv` is a splitter.
+    offset, exposure : array-like of shape (n_samples,), optional
+        For reducers that take them in fit, such as GenLinCFA.
     random_state : int, RandomState instance or None, default=None
         Seed of the resampling. The result does not depend on `n_jobs`.
     n_jobs : int or None, default=None
@@ -229,31 +237,47 @@ def stability(
     word = checked_word("resampling", resampling, DRAWS)
     estimator = _checked_estimator(estimator)
     follow = followed(progress, n_resamples, "resamples")
-    labels = _learned(estimator, X, y, sample_weight)
+    known = {
+        name: None if one is None else np.asarray(one)
+        for name, one in {
+            "sample_weight": sample_weight,
+            "groups": groups,
+            "offset": offset,
+            "exposure": exposure,
+        }.items()
+    }
+    labels = _learned(estimator, X, y, known)
     X, target = rows_first(X, y)
-    weights = None if sample_weight is None else np.asarray(sample_weight)
-    check_consistent_length(X, target, weights)
-    classes = _classes(target)
+    check_consistent_length(X, target, *known.values())
     # Each resample has its own seed, and its rows are drawn when a worker is free, to save memory.
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_resamples)
-    draws = (_drawn(classes, word, seed) for seed in seeds)
-    fits = (delayed(_learned_again)(estimator, X, target, weights, rows) for rows in draws)
+    if groups is None:
+        classes = _classes(target)
+        draws = (_drawn(classes, word, seed) for seed in seeds)
+    else:
+        draws = (_drawn_groups(known["groups"], word, seed) for seed in seeds)
+    fits = (delayed(_learned_again)(estimator, X, target, known, rows) for rows in draws)
     resampled = list(follow(in_parallel(fits, n_jobs, progress)))
     _check_same_inputs(labels, resampled)
     return Stability(labels, np.array(resampled))
 
 
-def _learned_again(estimator: Any, X: Any, target: Any, weights: Any, rows: IntArray) -> IntArray:
+def _learned_again(
+    estimator: Any, X: Any, target: Any, known: dict[str, Any], rows: IntArray
+) -> IntArray:
     """The group labels of one resample."""
-    known = None if weights is None else weights[rows]
+    drawn = {name: None if one is None else one[rows] for name, one in known.items()}
     with warnings.catch_warnings():
         # The fit on all rows has issued these warnings already.
         warnings.simplefilter("ignore", FitWarning)
-        return _learned(estimator, _safe_indexing(X, rows), target[rows], known)
+        return _learned(estimator, _safe_indexing(X, rows), target[rows], drawn)
 
 
-def _learned(estimator: Any, X: Any, y: Any, weights: Any = None) -> IntArray:
-    given = {} if weights is None else {"sample_weight": weights}
+def _learned(estimator: Any, X: Any, y: Any, known: dict[str, Any]) -> IntArray:
+    given = {name: one for name, one in known.items() if one is not None}
+    # Other folds would ignore groups, with a warning.
+    if not hasattr(getattr(estimator, "cv", None), "get_n_splits"):
+        given.pop("groups", None)
     fitted = clone(estimator).fit(X, y, **given)
     if not hasattr(fitted, "labels_"):
         raise TypeError(
@@ -279,6 +303,14 @@ def _drawn(classes: IntArray, word: str, seed: int) -> IntArray:
     rng = np.random.RandomState(seed)
     members = [np.flatnonzero(classes == number) for number in range(classes.max() + 1)]
     return np.sort(np.concatenate([DRAWS[word](rows, rng) for rows in members]))
+
+
+def _drawn_groups(groups: Any, word: str, seed: int) -> IntArray:
+    """Rows of a resample that draws whole groups of rows, in order."""
+    names, number = np.unique(groups, return_inverse=True)
+    drawn = DRAWS[word](np.arange(len(names)), np.random.RandomState(seed))
+    times = np.bincount(drawn, minlength=len(names))[number]
+    return np.repeat(np.arange(len(number)), times)
 
 
 def _classes(target: Any) -> IntArray:

@@ -209,14 +209,14 @@ class SplitOptions:
         "--test-last",
         default=False,
         is_flag=True,
-        help="Hold out the last rows; unlike --by-time, rows are not in time order.",
+        help="Hold out the last rows, once; unlike --by-time, rows are not in time order.",
     )
     test_share: float = option(
         "--test-share",
-        default=0.25,
+        default=0.2,
         type=click.FloatRange(0, 1, max_open=True),
         show_default=True,
-        help="Share of the rows to hold out; 0 for none.",
+        help="Share of the rows that each split holds out; 0 for none.",
     )
     seed: int = option(
         "--seed",

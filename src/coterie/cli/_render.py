@@ -9,10 +9,13 @@ from coterie.cli._console import add_table_row, console, empty_table, print_line
 from coterie.cli._options import ColumnOptions
 from coterie.cli._roles import PreparedTable
 from coterie.report.inspection import (
+    Difference,
     Group,
     PathSummary,
     Score,
     Summary,
+    columns_sentence,
+    metric_label,
     pluralise,
     result_sentence,
     scores_sentence,
@@ -48,12 +51,17 @@ def missing_values_notes(data: PreparedTable, reducer: Any) -> list[str]:
 
 def headline(summary: Summary) -> str:
     """The result in one line, worded as in the report."""
+    if summary.verdict is not None:
+        return str(summary.verdict)
     return " ".join(filter(None, [result_sentence(summary), scores_sentence(summary)]))
 
 
 def print_summary(summary: Summary, *, show_all: bool = False) -> None:
     """Print the result, the scores and the groups."""
     print_line(headline(summary))
+    if summary.verdict is not None:
+        print_line(f"{columns_sentence(summary)}.")
+        print_scores(summary)
     screen = console()
     screen.print(_printable_groups(summary, show_all))
     if len(summary.groups) > MAX_PRINTED_GROUPS and not show_all:
@@ -61,6 +69,37 @@ def print_summary(summary: Summary, *, show_all: bool = False) -> None:
         print_line(f"... and {n_left:,} smaller ones: coterie inspect MODEL --all.")
     for note in [*summary.notes, *_score_notes(summary.scores)]:
         print_line(f"Note: {note}")
+
+
+def print_scores(summary: Summary) -> None:
+    """Print the scores of all methods, and how far coterie is from each."""
+    verdict = summary.verdict
+    assert verdict is not None
+    label = metric_label(summary.metric)
+    more = list(summary.scores[0].others or {})
+    names = [label, *map(metric_label, more)]
+    print_line(
+        f"Columns by each method, its mean {label} on held-out rows, and by how much coterie is "
+        "better (+- is a 95 % interval):"
+    )
+    table = empty_table(
+        ("method", "left"),
+        ("columns", "right"),
+        *((name, "right") for name in names),
+        ("coterie is", "left"),
+    )
+    for score in summary.scores:
+        beside = [one for one in verdict.differences if one.rival == score.name]
+        add_table_row(
+            table,
+            score.name,
+            f"{score.n_columns:.1f}",
+            f"{score.score:.4f}",
+            *(f"{(score.others or {}).get(name, math.nan):.4f}" for name in more),
+            _difference_text(beside[0]) if beside else "",
+            bold=score is summary.scores[0],
+        )
+    console().print(table)
 
 
 def _score_notes(scores: list[Score]) -> list[str]:
@@ -150,7 +189,7 @@ def print_comparison(comparison: Comparison) -> None:
             table,
             score.name,
             *numbers,
-            "" if is_ours else _difference_text(*comparison.beside(score.name)),
+            "" if is_ours else _difference_text(comparison.beside(score.name)),
             bold=is_ours,
         )
     console().print(table)
@@ -158,10 +197,11 @@ def print_comparison(comparison: Comparison) -> None:
         print_line(f"Note: {remark}")
 
 
-def _difference_text(gain: float, error: float) -> str:
-    """The difference and its standard error; "about the same" within two standard errors."""
-    if not (math.isfinite(gain) and math.isfinite(error)):
+def _difference_text(beside: Difference) -> str:
+    """The difference and its 95 % interval; "about the same" if this includes 0."""
+    if not math.isfinite(beside.gain):
         return ""
-    if abs(gain) <= 2 * error:
-        return f"about the same ({gain:+.3f} +- {error:.3f})"
-    return f"{'better' if gain > 0 else 'worse'} ({gain:+.3f} +- {error:.3f})"
+    if beside.error is None:
+        return f"{beside.gain:+.3f}"
+    word = "better" if beside.is_gain else "worse" if beside.is_loss else "about the same"
+    return f"{word} ({beside.gain:+.3f} +- {beside.error:.3f})"

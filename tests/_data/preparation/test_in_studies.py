@@ -34,7 +34,8 @@ def test_a_study_prepares_the_frame_and_says_so():
 
 def test_a_study_is_that_of_the_prepared_frame():
     first = study(FRAME, Y, path=False)
-    again = study(first.preparer.transform(FRAME), Y, path=False)
+    # The dates of the frame are in order.
+    again = study(first.preparer.transform(FRAME), Y, path=False, by_time=True)
     assert again.preparer is None
     assert first.summary.groups == again.summary.groups
     assert first.summary.scores == again.summary.scores
@@ -46,6 +47,6 @@ def test_a_comparison_takes_the_frame():
 
 def test_transformers_of_the_estimator_get_the_columns_as_they_are():
     encoder = NonLinCFA(inputs=OneHotEncoder())
-    samples, preparer = Samples.from_any_table(FRAME, Y, None, encoder)
+    samples, preparer = Samples.from_any_table(FRAME, Y, encoder)
     assert preparer is None
     assert samples.X is FRAME

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, RidgeCV
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.preprocessing import StandardScaler
 
 import coterie
@@ -61,9 +62,10 @@ def test_merges_are_those_of_the_trace(fit, whole):
 def test_weights_are_those_of_the_regression_behind(fit, whole):
     reducer, X, y = fit
     Z = reducer.transform(X)
-    own = LinearRegression().fit(Z, y)
-    assert [group.weights[0] for group in whole.groups] == pytest.approx(own.coef_)
-    assert [group.effects[0] for group in whole.groups] == pytest.approx(own.coef_ * Z.std(axis=0))
+    own = RidgeCV(np.logspace(-3, 3, 13) * len(y)).fit((Z - Z.mean(axis=0)) / Z.std(axis=0), y)
+    assert [group.effects[0] for group in whole.groups] == pytest.approx(own.coef_)
+    weights = own.coef_ / Z.std(axis=0)
+    assert [group.weights[0] for group in whole.groups] == pytest.approx(weights)
     assert whole.outputs == ["target"]
 
 
@@ -90,9 +92,27 @@ def test_two_classes_have_one_output_and_counts_too(rng):
     reducer = coterie.GenLinCFA(family="poisson").fit(X, counts)
     summary = coterie.report.summarise(reducer, X, counts)
     scaler = StandardScaler().fit(reducer.transform(X))
-    model = PoissonRegressor(alpha=1e-3, solver="newton-cholesky")
+    model = GridSearchCV(
+        PoissonRegressor(solver="newton-cholesky"),
+        {"alpha": [1e-4, 1e-3, 1e-2, 1e-1, 1.0]},
+        scoring="neg_mean_poisson_deviance",
+        cv=KFold(3, shuffle=True, random_state=0),
+    )
     model.fit(scaler.transform(reducer.transform(X)), counts)
+    model = model.best_estimator_
     assert [group.effects[0] for group in summary.groups] == pytest.approx(model.coef_, rel=1e-6)
+
+
+def test_near_copies_share_their_effect(rng):
+    """Least squares would give them large effects of opposite sign."""
+    common = rng.normal(size=(60, 1))
+    X = common + 1e-4 * rng.normal(size=(60, 2))
+    y = common.ravel() + rng.normal(size=60)
+    reducer = coterie.NonLinCFA(keep=[0, 1]).fit(X, y)
+    effects = [group.effects[0] for group in coterie.report.summarise(reducer, X, y).groups]
+    assert np.abs(LinearRegression().fit(X, y).coef_ * X.std(axis=0)).max() > 10
+    assert max(map(abs, effects)) < 1.5
+    assert min(effects) > 0
 
 
 @pytest.mark.parametrize("gaps", [False, True])

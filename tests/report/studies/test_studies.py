@@ -9,20 +9,20 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy import sparse
-from sklearn.decomposition import PCA
+from scipy import sparse, stats
+from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import accuracy_score, d2_tweedie_score, r2_score
-from sklearn.model_selection import KFold, TimeSeriesSplit, train_test_split
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
+from sklearn.metrics import d2_tweedie_score, log_loss, r2_score, roc_auc_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import coterie
 from coterie import Coterie, GenLinCFA, LinCFA, MutualCFA, NonLinCFA
-from coterie._model_selection.tuning import plain_model, stopped_early
+from coterie._model_selection.tuning import penalised_model, stopped_early
 from coterie.datasets import make_groups
-from coterie.report.studies._splits import make_folds, train_test_rows
+from coterie.report.studies._splits import Samples, make_folds
 
 
 @pytest.fixture(scope="module")
@@ -35,66 +35,93 @@ def by_name(summary):
     return {score.name: score for score in summary.scores}
 
 
-def test_scores_are_those_of_pipelines_on_the_same_rows(problem):
+def ridge_pipeline(*steps):
+    """Least squares with a penalty that leave-one-out chooses, on standardised columns."""
+    return make_pipeline(*steps, StandardScaler(), RidgeCV(np.logspace(-10, 3, 27) * 128))
+
+
+def test_scores_are_those_of_pipelines_on_the_same_splits(problem):
     X, y = problem
     study = coterie.report.study(X, y, path=False)
-    train, test = (np.sort(rows) for rows in train_test_split(range(160), random_state=0))
-    n_groups = study.reducer.n_groups_
-    pipelines = {
-        "coterie": make_pipeline(NonLinCFA(), LinearRegression()),
-        "all columns": LinearRegression(),
-        "PCA": make_pipeline(StandardScaler(), PCA(n_groups, random_state=0), LinearRegression()),
-    }
-    for name, score in by_name(study.summary).items():
-        expected = pipelines[name].fit(X[train], y[train]).score(X[test], y[test])
-        assert score.score == pytest.approx(expected)
-    assert (study.reducer.labels_ == NonLinCFA().fit(X[train], y[train]).labels_).all()
-    assert study.summary.n_test_rows == 40
-    assert study.summary.n_rows == 120
+    expected = {"coterie": [], "ridge on all columns": [], "the mean": []}
+    for repeat in range(3):
+        for train, test in KFold(5, shuffle=True, random_state=repeat).split(X):
+            parts = X[train], y[train]
+            ours = ridge_pipeline(Coterie()).fit(*parts)
+            expected["coterie"].append(ours.score(X[test], y[test]))
+            ridge = ridge_pipeline().fit(*parts)
+            expected["ridge on all columns"].append(ridge.score(X[test], y[test]))
+            guess = DummyRegressor().fit(*parts)
+            expected["the mean"].append(guess.score(X[test], y[test]))
+    scores = by_name(study.summary)
+    for name, values in expected.items():
+        assert scores[name].score == pytest.approx(np.mean(values))
+        corrected = np.sqrt((1 / 15 + 1 / 4) * np.var(values, ddof=1))
+        assert scores[name].std_error == pytest.approx(corrected)
+    assert (study.reducer.labels_ == Coterie().fit(X, y).labels_).all()
+    assert study.verdict.n_splits == 15
+    assert study.summary.n_rows == 160
 
 
-def test_classes_keep_their_shares_and_are_scored_by_accuracy(problem):
+def test_classes_are_judged_by_auc_and_log_loss(problem):
     X, y = problem
     labels = np.where(y > np.quantile(y, 0.8), "high", "low")
-    study = coterie.report.study(X, labels, path=False)
-    train, test = train_test_split(range(160), random_state=0, stratify=labels)
+    summary = coterie.report.study(X, labels, path=False, test_last=True).summary
+    train, test = slice(0, 128), slice(128, None)
+    reducer = Coterie("classes").fit(X[train], labels[train])
     model = make_pipeline(
-        GenLinCFA(family="bernoulli"), StandardScaler(), LogisticRegression(max_iter=1000)
-    )
-    expected = model.fit(X[np.sort(train)], labels[np.sort(train)]).score(X[test], labels[test])
-    assert by_name(study.summary)["coterie"].score == pytest.approx(expected)
-    assert study.summary.metric == "accuracy"
-    assert study.summary.task == "classes"
+        StandardScaler(),
+        GridSearchCV(
+            LogisticRegression(max_iter=1000),
+            {"C": [1e-4, 1e-3, 1e-2, 1e-1, 1.0]},
+            scoring="neg_log_loss",
+            cv=StratifiedKFold(3, shuffle=True, random_state=0),
+        ),
+    ).fit(reducer.transform(X[train]), labels[train])
+    chances = model.predict_proba(reducer.transform(X[test]))
+    ours = summary.scores[0]
+    assert summary.metric == "ROC AUC"
+    assert ours.score == pytest.approx(roc_auc_score(labels[test] == "low", chances[:, 1]))
+    assert ours.others["log-loss"] == pytest.approx(log_loss(labels[test], chances))
+    right = model.predict(reducer.transform(X[test])) == labels[test]
+    assert ours.others["accuracy"] == pytest.approx(right.mean())
 
 
-def test_by_time_the_last_rows_are_held_out(problem):
+def test_by_time_rows_are_predicted_from_those_before(problem):
     X, y = problem
-    study = coterie.report.study(X, y, by_time=True, test_share=0.2, path=False)
-    expected = make_pipeline(NonLinCFA(), LinearRegression()).fit(X[:128], y[:128])
-    assert by_name(study.summary)["coterie"].score == pytest.approx(
-        expected.score(X[128:], y[128:])
-    )
+    summary = coterie.report.study(X, y, by_time=True, path=False, estimator=NonLinCFA()).summary
+    values = []
+    for train, test in TimeSeriesSplit(5, test_size=16).split(X):
+        penalties = np.logspace(-10, 3, 27) * len(train)
+        model = make_pipeline(NonLinCFA(), StandardScaler(), RidgeCV(penalties))
+        values.append(model.fit(X[train], y[train]).score(X[test], y[test]))
+    assert summary.scores[0].score == pytest.approx(np.mean(values))
+    assert "each predicted from the rows before it" in summary.verdict.splits
 
 
 def test_last_rows_are_held_out_without_an_order_on_the_path(problem):
     X, y = problem
-    by_rule = {"estimator": NonLinCFA()}
-    last = coterie.report.study(X, y, test_last=True, **by_rule).summary
-    in_time = coterie.report.study(X, y, by_time=True, path=False, **by_rule).summary
-    assert last.scores == in_time.scores
+    last = coterie.report.study(
+        X, y, test_last=True, test_share=0.25, estimator=NonLinCFA()
+    ).summary
     cv = KFold(5, shuffle=True, random_state=0)
     curve = coterie.tolerance_path(X[:120], y[:120], cv=cv)
     assert last.path.cv_scores == pytest.approx(curve.cv_mean)
+    assert last.n_test_rows == 40
+    assert last.verdict.error is None
+    assert "one split" in last.verdict.reason
 
 
 def test_weights_count_in_fit_model_and_score(problem):
     X, y = problem
     weights = np.random.default_rng(0).integers(1, 4, size=160).astype(float)
-    study = coterie.report.study(X, y, by_time=True, sample_weight=weights, path=False)
-    train, test = slice(0, 120), slice(120, None)
-    reducer = NonLinCFA().fit(X[train], y[train], sample_weight=weights[train])
-    model = LinearRegression().fit(reducer.transform(X[train]), y[train], weights[train])
-    expected = model.score(reducer.transform(X[test]), y[test], weights[test])
+    study = coterie.report.study(X, y, test_last=True, sample_weight=weights, path=False)
+    train, test = slice(0, 128), slice(128, None)
+    reducer = Coterie().fit(X[train], y[train], sample_weight=weights[train])
+    scaler = StandardScaler().fit(reducer.transform(X[train]), sample_weight=weights[train])
+    columns = [scaler.transform(reducer.transform(X[part])) for part in (train, test)]
+    model = RidgeCV(np.logspace(-10, 3, 27) * 128).fit(columns[0], y[train], weights[train])
+    expected = model.score(columns[1], y[test], weights[test])
     assert by_name(study.summary)["coterie"].score == pytest.approx(expected)
 
 
@@ -103,6 +130,7 @@ def test_without_held_out_rows_nothing_is_scored(problem):
     study = coterie.report.study(X, y, test_share=0, path=False)
     assert study.summary.scores == []
     assert study.summary.n_rows == 160
+    assert study.verdict is None
     assert (study.reducer.labels_ == NonLinCFA().fit(X, y).labels_).all()
 
 
@@ -145,7 +173,7 @@ def test_path_and_stability_are_computed_where_asked_for(problem):
     assert ("fit", 1, 1) in said
     assert ("path", 5, 5) in said
     assert ("stability", 3, 3) in said
-    assert ("scores", 3, 3) in said
+    assert ("scores", 15, 15) in said
 
 
 def test_reducers_without_a_tolerance_have_no_path(problem):
@@ -154,10 +182,10 @@ def test_reducers_without_a_tolerance_have_no_path(problem):
     assert coterie.report.study(X, y, estimator=NonLinCFA(n_groups=4)).summary.path is None
 
 
-def test_a_reducer_that_knows_no_classes_is_scored_by_accuracy(problem):
+def test_a_reducer_that_knows_no_classes_is_scored_as_others_are(problem):
     X, y = problem
     study = coterie.report.study(X, (y > 0).astype(int), estimator=MutualCFA(), path=False)
-    assert study.summary.metric == "accuracy"
+    assert study.summary.metric == "ROC AUC"
     assert study.summary.outputs == ["target = 1"]
 
 
@@ -167,7 +195,7 @@ METRICS = {
     "NonLinCFA on counts": (NonLinCFA(), "counts", r2_score, "R2"),
     "LinCFA on 0 and 1": (LinCFA(), "two", r2_score, "R2"),
     "GenLinCFA": (GenLinCFA(), "two", r2_score, "R2"),
-    "bernoulli": (GenLinCFA(family="bernoulli"), "two", accuracy_score, "accuracy"),
+    "bernoulli": (GenLinCFA(family="bernoulli"), "two", roc_auc_score, "ROC AUC"),
     "poisson": (
         GenLinCFA(family="poisson"),
         "counts",
@@ -188,12 +216,16 @@ def test_scores_are_called_what_they_are(problem, name):
     X, y = problem
     reducer, kind, oracle, metric = METRICS[name]
     target = {"numbers": y, "counts": COUNTS, "two": (y > 0) * 1, "positive": np.exp(y / 9)}[kind]
-    study = coterie.report.study(X, target, estimator=reducer, test_last=True, path=False)
+    study = coterie.report.study(
+        X, target, estimator=reducer, test_last=True, test_share=0.25, path=False
+    )
     assert study.summary.metric == metric
     fitted = study.reducer
-    model = plain_model(fitted, fitted.transform(X[:120]), target[:120])
+    model = penalised_model(fitted, fitted.transform(X[:120]), target[:120])
     model.fit(fitted.transform(X[:120]), target[:120])
-    expected = oracle(target[120:], model.predict(fitted.transform(X[120:])))
+    tested = fitted.transform(X[120:])
+    told = model.predict_proba(tested)[:, 1] if metric == "ROC AUC" else model.predict(tested)
+    expected = oracle(target[120:], told)
     assert study.summary.scores[0].score == pytest.approx(expected)
     assert coterie.report.compare(X, target, estimator=reducer, cv=2).metric == metric
 
@@ -243,8 +275,9 @@ def test_folds_must_have_two_rows(problem, cv):
 @pytest.mark.parametrize(("n_rows", "n_folds"), [(16, 3), (24, 4), (40, 5)])
 def test_small_tables_have_fewer_folds(problem, n_rows, n_folds):
     X, y = problem
-    path = coterie.report.study(X[:n_rows], y[:n_rows], estimator=NonLinCFA()).summary.path
-    train = np.sort(train_test_split(range(n_rows), random_state=0)[0])
+    rows = X[:n_rows], y[:n_rows]
+    path = coterie.report.study(*rows, estimator=NonLinCFA(), test_last=True).summary.path
+    train = np.arange(n_rows - round(0.2 * n_rows))
     cv = KFold(n_folds, shuffle=True, random_state=0)
     curve = coterie.tolerance_path(X[train], y[train], cv=cv)
     assert path.tolerances == pytest.approx(curve.tolerances)
@@ -254,12 +287,12 @@ def test_small_tables_have_fewer_folds(problem, n_rows, n_folds):
 
 def test_by_time_the_first_fold_has_enough_to_learn_from(problem):
     X, y = problem
-    path = coterie.report.study(X[:40], y[:40], by_time=True, estimator=NonLinCFA()).summary.path
+    path = coterie.report.study(X[:30], y[:30], by_time=True, estimator=NonLinCFA()).summary.path
     curve = coterie.tolerance_path(X[:30], y[:30], cv=TimeSeriesSplit(4))
     assert path.cv_scores == pytest.approx(curve.cv_mean)
 
 
-@pytest.mark.parametrize(("n_rows", "by_time"), [(10, False), (12, False), (16, True)])
+@pytest.mark.parametrize(("n_rows", "by_time"), [(8, False), (9, False), (12, True)])
 def test_smaller_tables_have_no_path(problem, n_rows, by_time):
     X, y = problem
     rows = X[:n_rows], y[:n_rows]
@@ -323,9 +356,8 @@ def test_shares_that_leave_no_rows_are_refused(problem, share):
 def test_no_row_is_both_learned_from_and_tested(by_time, classes):
     y = np.arange(50) % 3
     options = {"classes": classes, "by_time": by_time, "seed": 0}
-    train, test = train_test_rows(y, 0.3, classes=classes, last=by_time, seed=0)
-    assert sorted([*train, *test]) == list(range(50))
-    for train, test in make_folds(y, 4, **options):
+    rows = Samples.from_arrays(np.zeros((50, 2)), y)
+    for train, test in make_folds(rows, 4, **options):
         assert not {*train} & {*test}
         assert not by_time or train.max() < test.min()
 
@@ -333,27 +365,34 @@ def test_no_row_is_both_learned_from_and_tested(by_time, classes):
 def test_comparisons_score_everyone_on_the_same_folds(problem):
     X, y = problem
     result = coterie.report.compare(X, y, cv=3)
-    splits = make_folds(y, 3, classes=False, by_time=False, seed=0)
-    ours = make_pipeline(Coterie(), LinearRegression())
-    expected = [ours.fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits]
+    splits = list(KFold(3, shuffle=True, random_state=0).split(X))
+    expected = []
+    for a, b in splits:
+        penalties = np.logspace(-10, 3, 27) * len(a)
+        ours = make_pipeline(Coterie(), StandardScaler(), RidgeCV(penalties))
+        expected.append(ours.fit(X[a], y[a]).score(X[b], y[b]))
     assert result.fold_scores["coterie"] == pytest.approx(expected)
     assert result.scores[0].score == pytest.approx(np.mean(expected))
-    assert result.scores[0].std_error == pytest.approx(np.std(expected, ddof=1) / np.sqrt(3))
-    names = {"coterie", "all columns", "PCA", "PLS", "FeatureAgglomeration", "SelectKBest"}
+    ratio = np.mean([len(b) / len(a) for a, b in splits])
+    corrected = np.sqrt((1 / 3 + ratio) * np.var(expected, ddof=1))
+    assert result.scores[0].std_error == pytest.approx(corrected)
+    names = {"coterie", "ridge on all columns", "lasso on all columns", "the mean"}
+    names |= {"PCA", "PLS", "FeatureAgglomeration", "SelectKBest"}
     assert {score.name for score in result.scores} == names
     rest = [score.score for score in result.scores[1:]]
     assert rest == sorted(rest, reverse=True)
-    gain, error = result.beside("PCA")
+    beside = result.beside("PCA")
     gains = np.subtract(result.fold_scores["coterie"], result.fold_scores["PCA"])
-    assert gain == pytest.approx(gains.mean())
-    assert error == pytest.approx(gains.std(ddof=1) / np.sqrt(3))
+    assert beside.gain == pytest.approx(gains.mean())
+    corrected = np.sqrt((1 / 3 + ratio) * gains.var(ddof=1))
+    assert beside.error == pytest.approx(stats.t.ppf(0.975, 2) * corrected)
 
 
 def test_rivals_choose_their_size_on_training_rows_alone(problem):
     """Targets of tested rows change the scores, and nothing that was chosen."""
     X, y = problem
     other = y.copy()
-    last = make_folds(y, 3, classes=False, by_time=True, seed=0)[-1][1]
+    last = list(TimeSeriesSplit(3, test_size=26).split(X))[-1][1]
     other[last] = np.random.default_rng(0).permutation(other[last])
     sizes = {s.name: s.n_columns for s in coterie.report.compare(X, y, cv=3, by_time=True).scores}
     again = {
@@ -369,7 +408,7 @@ def test_other_tasks_are_compared_too(problem, task):
     target = (y > 0) if task == "classes" else np.random.default_rng(0).poisson(np.exp(y / 9))
     result = coterie.report.compare(X, target, cv=3)
     assert result.task == task
-    assert {"PCA", "SelectKBest"} <= {score.name for score in result.scores}
+    assert {"PCA", "SelectKBest", "ridge on all columns"} <= {score.name for score in result.scores}
     assert "PLS" not in result.fold_scores
 
 

@@ -22,6 +22,7 @@ from coterie._data.training._moments import (
 from coterie._data.training._rows import (
     Given,
     Rows,
+    checked_offset,
     checked_rows,
     checked_weights,
     normalised_weights,
@@ -68,6 +69,7 @@ __all__ = [
     "check_values",
     "checked_array",
     "checked_cv",
+    "checked_offset",
     "checked_rows",
     "checked_weights",
     "column_data",

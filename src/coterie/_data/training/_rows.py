@@ -153,6 +153,11 @@ def checked_weights(sample_weight: Any, n_samples: int) -> FloatArray | None:
     return weights
 
 
+def checked_offset(n_samples: int, *, offset: Any = None, exposure: Any = None) -> Any:
+    """The checked offset, or the log of the exposure; None without either."""
+    return _checked_offset(Given(offset=offset, exposure=exposure), Rows(n_samples))
+
+
 def _checked_offset(given: Given, rows: Rows) -> FloatArray | None:
     """The offset, or the log of the exposure, of the rows of nonzero weight."""
     if given.exposure is None:

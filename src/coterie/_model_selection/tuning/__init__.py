@@ -2,10 +2,13 @@
 
 from coterie._model_selection.tuning._models import (
     coefficients,
+    family_word,
     fitted_model,
     metric_of,
     outputs_of,
+    penalised_model,
     plain_model,
+    rates_of,
     stopped_early,
 )
 from coterie._model_selection.tuning._path import TolerancePath, tolerance_path
@@ -22,10 +25,13 @@ __all__ = [
     "TolerancePath",
     "coefficients",
     "default_estimator",
+    "family_word",
     "fitted_model",
     "metric_of",
     "outputs_of",
+    "penalised_model",
     "plain_model",
+    "rates_of",
     "restored",
     "stopped_early",
     "tolerance_path",

@@ -17,45 +17,129 @@ FAMILY_OF_TASK: dict[str | None, str] = {
     "classes": "bernoulli",
     "counts": "poisson",
 }
+# Families with a log link: the power of the mean that is their variance.
+LOG_LINKS = {"poisson": 1, "gamma": 2, "inverse_gaussian": 3}
+DEVIANCES = {"poisson": "neg_mean_poisson_deviance", "gamma": "neg_mean_gamma_deviance"}
+# Folds on which a penalty is chosen, and the penalties.
+INNER_FOLDS = 3
+CHOICES_OF_C = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+CHOICES_OF_ALPHA = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
 
 def plain_model(estimator: Any, X: Any, y: Any) -> Any:
     """The default model for the aggregates of a reducer, by kind of target."""
     # Imported late: reducers themselves do not need these models.
-    from sklearn.impute import SimpleImputer
-    from sklearn.linear_model import (
-        GammaRegressor,
-        LinearRegression,
-        LogisticRegression,
-        PoissonRegressor,
-        TweedieRegressor,
-    )
-    from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
+    from sklearn.linear_model import LinearRegression, LogisticRegression
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
 
+    word, fill = family_word(estimator, y), _imputer(estimator)
+    if word not in LOG_LINKS and word != "bernoulli":
+        return make_pipeline(*fill, LinearRegression()) if fill else LinearRegression()
     # A small ridge penalty, because there is no unique solution for collinear aggregates.
-    ridge = {"alpha": 1e-3, "solver": "newton-cholesky"}
-    models = {
-        "bernoulli": LogisticRegression(max_iter=1000),
-        "poisson": PoissonRegressor(**ridge),
-        "gamma": GammaRegressor(**ridge),
-        "inverse_gaussian": TweedieRegressor(power=3, link="log", **ridge),
-    }
+    model = (
+        LogisticRegression(max_iter=1000)
+        if word == "bernoulli"
+        else _log_linear(word, alpha=1e-3, solver="newton-cholesky")
+    )
+    return make_pipeline(*fill, _scaler(X), _for_targets(model, y))
+
+
+def penalised_model(estimator: Any, X: Any, y: Any, least: float = 1e-10) -> Any:
+    """Like `plain_model`, with a ridge penalty on standardised columns that the rows choose.
+
+    For several targets that are not numbers, and very few rows, it is the plain model. `least` is
+    the smallest penalty of least squares, for each row: with 1e-3, columns that differ by less
+    than a thirtieth of their standard deviation share their effect.
+    """
+    from sklearn.linear_model import LogisticRegression, RidgeCV
+    from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+    from sklearn.pipeline import make_pipeline
+
+    word, fill = family_word(estimator, y), _imputer(estimator)
+    is_ridge = word not in LOG_LINKS and word != "bernoulli"
+    if not is_ridge and (np.ndim(y) > 1 or _too_few(word, y)):
+        return plain_model(estimator, X, y)
+    if word == "bernoulli":
+        folds: Any = StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=0)
+        model = GridSearchCV(
+            LogisticRegression(max_iter=1000), {"C": CHOICES_OF_C}, scoring="neg_log_loss", cv=folds
+        )
+    elif word in LOG_LINKS:
+        folds = KFold(INNER_FOLDS, shuffle=True, random_state=0)
+        model = GridSearchCV(
+            _log_linear(word, solver="newton-cholesky"),
+            {"alpha": CHOICES_OF_ALPHA},
+            scoring=DEVIANCES.get(word),
+            cv=folds,
+        )
+    else:
+        penalties = np.logspace(np.log10(least), 3, round(2 * (3 - np.log10(least)) + 1)) * len(y)
+        return make_pipeline(*fill, _scaler(X), RidgeCV(penalties, alpha_per_target=np.ndim(y) > 1))
+    return make_pipeline(*fill, _scaler(X), model)
+
+
+def family_word(estimator: Any, y: Any) -> str:
+    """The name of the family of the target: that of the reducer, or "bernoulli" for text."""
     inside = getattr(estimator, "estimator", None) or estimator
     task = getattr(inside, "task_", getattr(inside, "task", None))
     family = FAMILY_OF_TASK.get(task, getattr(inside, "family", "gaussian"))
     if is_text(y):
-        family = "bernoulli"
-    word = family if isinstance(family, str) else family.name.partition("(")[0]
-    model = models.get("poisson" if word == "negative_binomial" else word)
-    fill = [SimpleImputer()] if getattr(inside, "missing", "error") != "error" else []
-    if model is None:
-        return make_pipeline(*fill, LinearRegression()) if fill else LinearRegression()
-    if np.ndim(y) > 1:
-        several = MultiOutputClassifier if word == "bernoulli" else MultiOutputRegressor
-        model = several(model)
-    return make_pipeline(*fill, StandardScaler(with_mean=not is_sparse(X)), model)
+        return "bernoulli"
+    word: str = family if isinstance(family, str) else family.name.partition("(")[0]
+    return "poisson" if word == "negative_binomial" else word
+
+
+def rates_of(word: str, y: Any, weights: Any, offset: Any) -> tuple[Any, Any]:
+    """Targets and weights of a model without an offset that has the same deviance.
+
+    With a log link and variance ``mean ** p``, the deviance of y at mean ``rate * exposure`` is
+    ``exposure ** (2 - p)`` times that of ``y / exposure`` at mean ``rate``.
+    """
+    if offset is None:
+        return y, weights
+    if word not in LOG_LINKS:
+        raise ValueError(
+            f"offset and exposure are for counts and other targets with a log link, got {word}: "
+            "use GenLinCFA(family='poisson')."
+        )
+    exposure = np.exp(offset)
+    share = exposure ** (2 - LOG_LINKS[word])
+    rates = y / (exposure if np.ndim(y) == 1 else exposure[:, None])
+    return rates, share if weights is None else share * weights
+
+
+def _log_linear(word: str, **parameters: Any) -> Any:
+    from sklearn.linear_model import TweedieRegressor
+
+    return TweedieRegressor(power=LOG_LINKS[word], link="log", **parameters)
+
+
+def _imputer(estimator: Any) -> list[Any]:
+    from sklearn.impute import SimpleImputer
+
+    inside = getattr(estimator, "estimator", None) or estimator
+    return [SimpleImputer()] if getattr(inside, "missing", "error") != "error" else []
+
+
+def _scaler(X: Any) -> Any:
+    from sklearn.preprocessing import StandardScaler
+
+    return StandardScaler(with_mean=not is_sparse(X))
+
+
+def _for_targets(model: Any, y: Any) -> Any:
+    """The model, or one for each of several targets."""
+    from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
+
+    if np.ndim(y) == 1:
+        return model
+    return (MultiOutputClassifier if is_classifier(model) else MultiOutputRegressor)(model)
+
+
+def _too_few(word: str, y: Any) -> bool:
+    """Whether there are too few rows, or rows of one class, to choose a penalty on folds."""
+    rows = np.unique(y, return_counts=True)[1].min() if word == "bernoulli" else len(y) // 2
+    return bool(rows < 2 * INNER_FOLDS)
 
 
 def fitted_model(model: Any, Z: Any, y: Any, weights: Any) -> Any:
@@ -65,7 +149,11 @@ def fitted_model(model: Any, Z: Any, y: Any, weights: Any) -> Any:
     steps = getattr(model, "steps", None)
     if steps is None:
         return model.fit(Z, y, sample_weight=weights)
-    taking = [name for name, step in steps if has_fit_parameter(step, "sample_weight")]
+    # A search over penalties passes weights on to its model.
+    models = [
+        (name, step.estimator if hasattr(step, "param_grid") else step) for name, step in steps
+    ]
+    taking = [name for name, step in models if has_fit_parameter(step, "sample_weight")]
     return model.fit(Z, y, **{f"{name}__sample_weight": weights for name in taking})
 
 
@@ -74,30 +162,35 @@ def _steps(model: Any) -> list[Any]:
     return [step for _, step in model.steps] if hasattr(model, "steps") else [model]
 
 
+def _linear_models(model: Any) -> list[Any]:
+    """The fitted linear models inside, one for each target if there are several models."""
+    last = _steps(model)[-1]
+    each = getattr(last, "estimators_", None) or [last]
+    return [getattr(one, "best_estimator_", one) for one in each]
+
+
 def metric_of(model: Any) -> str:
     """Name of the metric that the `score` method of a default model returns."""
-    from sklearn.linear_model import LinearRegression
+    from sklearn.linear_model import LinearRegression, RidgeCV
     from sklearn.multioutput import MultiOutputRegressor
 
     last = _steps(model)[-1]
     if is_classifier(last):
         return "accuracy"
-    is_r2 = isinstance(last, LinearRegression | MultiOutputRegressor)
+    is_r2 = isinstance(last, LinearRegression | RidgeCV | MultiOutputRegressor)
     return "R2" if is_r2 else "share of deviance explained"
 
 
 def stopped_early(model: Any) -> bool:
     """Whether a solver of a default model reached its maximum number of iterations."""
-    last = _steps(model)[-1]
-    each = getattr(last, "estimators_", None) or [last]
+    each = _linear_models(model)
     return any(np.max(one.n_iter_) >= one.max_iter for one in each if hasattr(one, "n_iter_"))
 
 
 def coefficients(model: Any) -> FloatArray:
     """Coefficients of a fitted default model, of shape (n_outputs, n_columns)."""
     steps = _steps(model)
-    each = getattr(steps[-1], "estimators_", None) or [steps[-1]]
-    rows = np.vstack([np.atleast_2d(one.coef_) for one in each])
+    rows = np.vstack([np.atleast_2d(one.coef_) for one in _linear_models(model)])
     scales = [step.scale_ for step in steps if getattr(step, "scale_", None) is not None]
     return rows / scales[0] if scales else rows
 

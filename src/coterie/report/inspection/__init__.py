@@ -9,7 +9,13 @@ from coterie.report.inspection._checks import (
 from coterie.report.inspection._correlations import block_correlations
 from coterie.report.inspection._html import pluralise
 from coterie.report.inspection._report import report_html, write_report
-from coterie.report.inspection._sentences import ALL_COLUMNS, result_sentence, scores_sentence
+from coterie.report.inspection._sentences import (
+    ALL_COLUMNS,
+    columns_sentence,
+    metric_label,
+    result_sentence,
+    scores_sentence,
+)
 from coterie.report.inspection._standardised import StandardisedColumns
 from coterie.report.inspection._summary import (
     Correlation,
@@ -21,10 +27,25 @@ from coterie.report.inspection._summary import (
     Spectrum,
     Summary,
 )
+from coterie.report.inspection._verdict import (
+    KEEP_ALL,
+    NOTHING,
+    UNSURE,
+    USE_GROUPS,
+    USE_RIVAL,
+    Difference,
+    StudyVerdict,
+)
 
 __all__ = [
     "ALL_COLUMNS",
+    "KEEP_ALL",
+    "NOTHING",
+    "UNSURE",
+    "USE_GROUPS",
+    "USE_RIVAL",
     "Correlation",
+    "Difference",
     "Group",
     "Map",
     "Merge",
@@ -32,11 +53,14 @@ __all__ = [
     "Score",
     "Spectrum",
     "StandardisedColumns",
+    "StudyVerdict",
     "Summary",
     "block_correlations",
     "check_fitted_reducer",
     "check_reducer",
     "checked_coordinates",
+    "columns_sentence",
+    "metric_label",
     "pluralise",
     "report_html",
     "result_sentence",

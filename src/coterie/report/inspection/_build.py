@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from coterie._core.values import FloatArray, Trace
-from coterie._data.training import checked_weights
+from coterie._data.training import checked_offset, checked_weights
 from coterie._model_selection.resampling import Stability
 from coterie._model_selection.tuning import (
     TolerancePath,
     coefficients,
+    family_word,
     fitted_model,
     outputs_of,
-    plain_model,
+    penalised_model,
+    rates_of,
 )
 from coterie.estimators import input_names_of, inputs_of, shown_labels
 from coterie.report.inspection._checks import check_fitted_reducer, checked_coordinates
@@ -25,6 +27,7 @@ from coterie.report.inspection._correlations import correlation_summary, likenes
 from coterie.report.inspection._positions import build_map, build_spectrum
 from coterie.report.inspection._standardised import StandardisedColumns
 from coterie.report.inspection._summary import Group, Merge, PathSummary, Score, Summary
+from coterie.report.inspection._verdict import StudyVerdict
 
 LEFT_OUT = "left out"
 INPUT_SENTENCES = {
@@ -33,6 +36,8 @@ INPUT_SENTENCES = {
     "rank": "Each value was first replaced by the share of training values below it, because a "
     "regression on all columns then predicts better.",
 }
+# Groups that are nearly the same share their effect; see `penalised_model`.
+LEAST_PENALTY = 1e-3
 # Labels of all partitions on the path; more would make the report slow to open.
 MAX_PATH_LABELS = 400_000
 
@@ -54,6 +59,8 @@ def summarise(
     targets: str | Sequence[str] = ("target",),
     n_test_rows: int | None = None,
     notes: Sequence[str] = (),
+    offset: Any = None,
+    verdict: StudyVerdict | None = None,
 ) -> Summary:
     """Summarise a fitted reducer as plain values, for reports and plots.
 
@@ -87,6 +94,10 @@ def summarise(
         Number of held-out rows of the scores.
     notes : list of str, optional
         Further sentences for the reader.
+    offset : array-like of shape (n_samples,), optional
+        A known part of the linear predictor: the log of the exposure, for counts.
+    verdict : StudyVerdict, optional
+        From `coterie.report.study`.
 
     Returns
     -------
@@ -110,6 +121,7 @@ def summarise(
         scores=[*scores],
         path=_path_summary(_tolerance_path_of(reducer) if path is None else path),
         n_test_rows=n_test_rows,
+        verdict=verdict,
         notes=[*([notes] if isinstance(notes, str) else notes), *_told_by(reducer)],
     )
     if stability is not None:
@@ -127,7 +139,8 @@ def summarise(
     summary = _add_data(summary, columns, aggregates, weights, positions, coordinates)
     if y is None:
         return summary
-    return _add_coefficients(summary, reducer, aggregates, y, weights)
+    known = checked_offset(columns.shape[0], offset=offset)
+    return _add_coefficients(summary, reducer, aggregates, y, weights, known)
 
 
 def _fit_summary(reducer: Any, title: str) -> Summary:
@@ -332,25 +345,28 @@ def _with_rest(summary: Summary, aggregates: FloatArray) -> FloatArray:
 
 
 def _fit_linear_model(
-    reducer: Any, aggregates: FloatArray, target: Any, weights: FloatArray | None
+    reducer: Any, aggregates: FloatArray, target: Any, weights: Any, offset: Any
 ) -> Any:
-    """Fit the linear model to the rows with positive weight.
+    """Fit the penalised linear model to the rows with positive weight.
 
     Rows of weight 0 are dropped, since they would affect the imputation of missing values.
     """
     if weights is not None:
         kept = weights > 0
         aggregates, target, weights = aggregates[kept], target[kept], weights[kept]
-    return fitted_model(plain_model(reducer, aggregates, target), aggregates, target, weights)
+        offset = None if offset is None else offset[kept]
+    target, weights = rates_of(family_word(reducer, target), target, weights, offset)
+    model = penalised_model(reducer, aggregates, target, LEAST_PENALTY)
+    return fitted_model(model, aggregates, target, weights)
 
 
 def _add_coefficients(
-    summary: Summary, reducer: Any, aggregates: FloatArray, y: Any, weights: FloatArray | None
+    summary: Summary, reducer: Any, aggregates: FloatArray, y: Any, weights: Any, offset: Any
 ) -> Summary:
     """Add the coefficients of the linear model on the aggregates."""
     target = np.asarray(y)
     target = target.ravel() if target.ndim == 2 and target.shape[1] == 1 else target
-    model = _fit_linear_model(reducer, aggregates, target, weights)
+    model = _fit_linear_model(reducer, aggregates, target, weights, offset)
     rows = coefficients(model)
     n_targets = 1 if target.ndim == 1 else target.shape[1]
     names = summary.targets

@@ -140,7 +140,7 @@ def _template_values(summary: Summary) -> dict[str, str]:
         ),
         "name": isolate_name(summary.title) if summary.title else "Feature aggregation",
         "answer": _bold_numbers(escape(result_sentence(summary))),
-        "detail": escape(scores_sentence(summary) or no_score_sentence(summary)),
+        "detail": escape(_detail(summary)),
         "scores": scores_table(summary),
         "groups": groups_table(summary),
         "path": path_table(summary),
@@ -149,6 +149,13 @@ def _template_values(summary: Summary) -> dict[str, str]:
         "facts": facts_list(summary),
         "notes": notes_list(summary),
     }
+
+
+def _detail(summary: Summary) -> str:
+    """What the answer rests on."""
+    if summary.verdict is not None:
+        return f"{columns_sentence(summary)}. {summary.verdict.reason}"
+    return scores_sentence(summary) or no_score_sentence(summary)
 
 
 def _bold_numbers(sentence: str) -> str:

@@ -20,9 +20,13 @@ def metric_label(metric: str) -> str:
 
 
 def result_sentence(summary: Summary) -> str:
-    """The number of columns before and after, and the change of the score."""
+    """The verdict; without one, the number of columns and the change of the score."""
+    if summary.verdict is not None:
+        return summary.verdict.sentence
     change = score_change(summary.scores)
-    change += _change_in_rows(summary) if " by " in change else ""
+    if summary.metric == "accuracy":
+        # Where a class is rare, an accuracy is kept by never predicting it.
+        change = change + _change_in_rows(summary) if " by " in change else ""
     return columns_sentence(summary) + (f"; {change}." if change else ".")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from coterie.report.inspection._verdict import StudyVerdict
+
 
 def _require(holds: bool, what: str) -> None:
     if not holds:
@@ -79,8 +81,11 @@ class Score:
     score : float
     std_error : float or None
         Of the mean over splits; None for one split.
+        For repeated splits, that of the corrected resampled t-test.
     note : str
         A remark, such as that a solver stopped early; may be empty.
+    others : dict of float or None
+        Further scores by name: log-loss and accuracy, for classes.
     """
 
     name: str
@@ -88,6 +93,7 @@ class Score:
     score: float
     std_error: float | None = None
     note: str = ""
+    others: dict[str, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -241,7 +247,7 @@ class Summary:
         -1 for features that are multiplied by -1.
     groups : list of Group
     metric : str
-        Name of the score: "R2", "accuracy", "share of deviance explained".
+        Name of the score: "R2", "ROC AUC", "share of deviance explained".
     scores : list of Score
         The fit itself first.
     path, correlation, spectrum, map : optional
@@ -254,6 +260,8 @@ class Summary:
         Further sentences for the reader.
     rest : int or None
         The last number if the last group lists features that are left out; else None.
+    verdict : StudyVerdict or None
+        What to do, with its error; None if nothing was scored.
     """
 
     title: str
@@ -281,6 +289,7 @@ class Summary:
     agreement: float | None
     notes: list[str]
     rest: int | None = None
+    verdict: StudyVerdict | None = None
 
     @property
     def n_columns(self) -> int:

@@ -10,23 +10,33 @@ from typing import Any
 import numpy as np
 
 from coterie._data.progress import Tell, followed
-from coterie._model_selection.tuning import metric_of, plain_model
-from coterie.report.inspection import ALL_COLUMNS, Score
+from coterie._model_selection.tuning import family_word, plain_model
+from coterie.report.inspection import Difference, Score
 from coterie.report.studies._baselines import BASELINES, Baseline
-from coterie.report.studies._scores import HeldOutScore, fit_copy, score_reducer, score_transformers
-from coterie.report.studies._splits import Samples, make_folds
+from coterie.report.studies._metrics import metric_name
+from coterie.report.studies._scores import (
+    HeldOutScore,
+    as_score,
+    fit_copy,
+    has_lasso,
+    lasso_model,
+    score_guess,
+    score_reducer,
+    score_transformers,
+)
+from coterie.report.studies._splits import Samples, check_groups, make_folds, repeated_folds
 from coterie.report.studies._tasks import (
     TaskName,
     needs_text_classes,
-    reducer_in_time,
     resolve_task,
+    with_own_folds,
 )
+from coterie.report.studies._verdict import COTERIE, LASSO, MEAN, RIDGE, SHARES, difference
 
 # Numbers of columns that a baseline can choose from.
 BASELINE_SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 # Folds of the training rows for that choice.
 INNER_FOLDS = 3
-COTERIE = "coterie"
 
 
 @dataclass(frozen=True)
@@ -40,17 +50,23 @@ class Comparison:
         Means over the folds: coterie first, then the others from high to low.
     fold_scores : dict of lists of float
         The score of each method on each fold, by name.
+    test_ratio : float
+        Number of test rows for each training row.
     """
 
     task: str
     metric: str
     scores: list[Score]
     fold_scores: dict[str, list[float]]
+    test_ratio: float
 
-    def beside(self, name: str) -> tuple[float, float]:
-        """Mean difference between the scores of coterie and `name`, and its standard error."""
-        gains = np.subtract(self.fold_scores[COTERIE], self.fold_scores[name])
-        return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains)))
+    def beside(self, name: str) -> Difference:
+        """Mean difference between the scores of coterie and `name`, with its 95 % interval.
+
+        The interval is that of the corrected resampled t-test (Nadeau and Bengio 2003).
+        """
+        ours, theirs = ({self.metric: self.fold_scores[one]} for one in (COTERIE, name))
+        return difference(self.metric, ours, name, theirs, self.test_ratio)
 
 
 def compare(
@@ -62,18 +78,22 @@ def compare(
     cv: int = 5,
     by_time: bool = False,
     sample_weight: Any = None,
+    groups: Any = None,
+    offset: Any = None,
+    exposure: Any = None,
     random_state: int = 0,
     progress: bool | Tell = False,
 ) -> Comparison:
-    """Compare a reducer with PCA, PLS, FeatureAgglomeration, SelectKBest and all columns.
+    """Compare a reducer with ridge, lasso, PCA, PLS, FeatureAgglomeration and SelectKBest.
 
     Each method is fitted to the training rows of a fold and scored on the test rows, with the same
-    linear model on its columns. The other methods choose their number of columns by
+    linear model on its columns: a ridge, logistic or Poisson regression whose penalty the training
+    rows choose. Classes are scored by ROC AUC. The other methods choose their number of columns by
     cross-validation on three folds of the training rows; the reducer is used as given.
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features)
+    X : array-like, data frame or xarray field of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     estimator : reducer or None, default=None
         None: :class:`coterie.Coterie` for the task.
@@ -86,6 +106,10 @@ def compare(
     sample_weight : array-like of shape (n_samples,), optional
         For the reducer, the models and the scores. The transformers of the other methods ignore
         weights.
+    groups : array-like of shape (n_samples,), optional
+        Groups of rows that belong together: no group is in two folds.
+    offset, exposure : array-like of shape (n_samples,), optional
+        For counts: a known part of the linear predictor, or the exposure, of which it is the log.
     random_state : int, default=0
         Random seed of the folds.
     progress : bool or callable, default=False
@@ -105,11 +129,13 @@ def compare(
     >>> result.metric, [score.name for score in result.scores][0]
     ('R2', 'coterie')
     """
-    rows, _ = Samples.from_any_table(X, y, sample_weight, estimator)
+    rows, _ = Samples.from_any_table(
+        X, y, estimator, sample_weight, groups, offset=offset, exposure=exposure
+    )
     if rows.y.ndim > 1:
         raise ValueError("y must have one target: call compare for each target.")
     task, reducer = resolve_task(task, rows.y, estimator)
-    reducer = reducer_in_time(reducer, by_time=by_time)
+    reducer = with_own_folds(reducer, rows.groups, by_time=by_time)
     rows = rows.with_text_classes() if needs_text_classes(task, reducer) else rows
     rows = rows.with_float_target() if task == "regression" else rows
     baselines = [baseline for baseline in BASELINES if task in baseline.tasks]
@@ -119,14 +145,13 @@ def compare(
         "by_time": by_time,
         "seed": random_state,
     }
-    splits = make_folds(rows.y, cv, **splitting)
-    steps = _score_methods(rows, splits, reducer, baselines, splitting)
-    total = len(splits) * (2 + len(baselines))
-    results = list(followed(progress, total, "fits")(steps))
-    metric = metric_of(plain_model(reducer, rows.X, rows.y))
-    return _build_comparison(
-        task, metric, results, [COTERIE, ALL_COLUMNS, *(baseline.name for baseline in baselines)]
-    )
+    check_groups(rows, cv, by_time)
+    splits = repeated_folds(rows, cv, 1, **splitting)
+    steps = _score_methods(rows, splits.rows, reducer, baselines, splitting)
+    n_methods = 3 + has_lasso(family_word(reducer, rows.y), rows.y) + len(baselines)
+    results = list(followed(progress, len(splits.rows) * n_methods, "fits")(steps))
+    metric = metric_name(family_word(reducer, rows.y))
+    return _build_comparison(task, metric, results, splits.test_ratio)
 
 
 def _check_folds(cv: Any, n_rows: int) -> None:
@@ -144,9 +169,14 @@ def _score_methods(
 ) -> Iterator[tuple[str, int, HeldOutScore]]:
     """Name, number of columns and score of each method on each fold."""
     for train, test in ((rows.take(train), rows.take(test)) for train, test in splits):
-        fitted = fit_copy(reducer, train)
+        fitted, n_features = fit_copy(reducer, train), train.table.shape[1]
+        word = family_word(reducer, train.y)
         yield COTERIE, fitted.n_groups_, score_reducer(fitted, train, test)
-        yield ALL_COLUMNS, train.X.shape[1], score_transformers([], reducer, train, test)
+        yield RIDGE, n_features, score_transformers([], reducer, train, test)
+        if has_lasso(word, train.y):
+            lasso = score_transformers([], reducer, train, test, lasso_model)
+            yield LASSO, n_features, lasso
+        yield SHARES if word == "bernoulli" else MEAN, 0, score_guess(reducer, train, test)
         for baseline in baselines:
             size = _best_size(baseline, reducer, train, splitting)
             yield (
@@ -158,26 +188,29 @@ def _score_methods(
 
 def _best_size(baseline: Baseline, reducer: Any, train: Samples, splitting: Any) -> int:
     """The number of columns with the best mean score on folds of the training rows."""
-    splits = make_folds(train.y, INNER_FOLDS, **splitting)
-    most = min(train.X.shape[1], min(len(rows) for rows, _ in splits) - 1)
+    splits = make_folds(train, INNER_FOLDS, **splitting)
+    most = min(train.table.shape[1], min(len(rows) for rows, _ in splits) - 1)
     sizes = [size for size in BASELINE_SIZES if size <= most] or [1]
     parts = [(train.take(rows), train.take(others)) for rows, others in splits]
+    # The penalty is chosen for the best number only: here it would take most of the time.
     means = [
-        np.mean([score_transformers(baseline.steps(size), reducer, *part).score for part in parts])
+        np.mean(
+            [
+                score_transformers(baseline.steps(size), reducer, *part, plain_model).score
+                for part in parts
+            ]
+        )
         for size in sizes
     ]
     # An undefined score, such as R2 of one row, counts as the worst.
     return sizes[int(np.argmax(np.nan_to_num(means, nan=-np.inf)))]
 
 
-def _build_comparison(task: str, metric: str, results: list[Any], names: list[str]) -> Comparison:
-    scores, by_fold = [], {}
-    for name in names:
-        sizes, scored = zip(*(one[1:] for one in results if one[0] == name), strict=True)
-        values = by_fold[name] = [one.score for one in scored]
-        error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
-        note = "; ".join(sorted({one.note for one in scored if one.note}))
-        scores.append(Score(name, float(np.mean(sizes)), float(np.mean(values)), error, note))
-    ours, *others = scores
+def _build_comparison(task: str, metric: str, results: list[Any], ratio: float) -> Comparison:
+    found: dict[str, list[tuple[int, HeldOutScore]]] = {}
+    for name, n_columns, score in results:
+        found.setdefault(name, []).append((n_columns, score))
+    ours, *others = (as_score(name, metric, each, ratio) for name, each in found.items())
     others.sort(key=lambda score: -score.score)
-    return Comparison(task, metric, [ours, *others], by_fold)
+    by_fold = {name: [score.scores[metric] for _, score in each] for name, each in found.items()}
+    return Comparison(task, metric, [ours, *others], by_fold, ratio)

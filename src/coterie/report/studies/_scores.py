@@ -1,36 +1,78 @@
-"""Scores of a linear model on held-out rows, fitted to the columns of some method."""
+"""Scores of linear models on held-out rows, fitted to the columns of some method."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
 from coterie._core.values import FloatArray
-from coterie._model_selection.tuning import fitted_model, plain_model, stopped_early
+from coterie._model_selection.tuning import (
+    family_word,
+    fitted_model,
+    penalised_model,
+    plain_model,
+    rates_of,
+    stopped_early,
+)
 from coterie.estimators import inputs_of
+from coterie.report.inspection import Score
 from coterie.report.studies._baselines import Transformers
-from coterie.report.studies._splits import Samples
+from coterie.report.studies._metrics import held_out_scores
+from coterie.report.studies._splits import Samples, as_floats
+from coterie.report.studies._verdict import mean_with_error, standard_error
 
 
 class HeldOutScore(NamedTuple):
-    """The score of a model on held-out rows, and a remark on its solver if any."""
+    """Scores of a model on held-out rows by name, and a remark on its solver if any."""
 
-    score: float
+    scores: dict[str, float]
     note: str = ""
+
+    @property
+    def score(self) -> float:
+        """The score that counts."""
+        return next(iter(self.scores.values()))
+
+
+def fit_copy(reducer: Any, train: Samples) -> Any:
+    """A clone of the reducer, fitted to these samples."""
+    return clone(reducer).fit(train.X, train.y, **train.fit_arguments(reducer))
+
+
+def score_reducer(fitted: Any, train: Samples, test: Samples) -> HeldOutScore:
+    """Scores of the penalised model on the columns of a fitted reducer."""
+    columns, tested = aggregates_of(fitted, train), aggregates_of(fitted, test)
+    return score_columns(fitted, penalised_model, columns, tested, train, test)
+
+
+def aggregates_of(fitted: Any, samples: Samples) -> FloatArray:
+    """The columns that a fitted reducer makes of these samples."""
+    columns = fitted.fit_.transform(inputs_of(fitted, samples.X))
+    return columns.toarray() if hasattr(columns, "toarray") else columns
 
 
 def score_transformers(
-    steps: Transformers, reducer: Any, train: Samples, test: Samples
+    steps: Transformers, reducer: Any, train: Samples, test: Samples, model_of: Any = None
 ) -> HeldOutScore:
-    """Score of the linear model on the columns of other transformers.
+    """Scores of a linear model on the columns of other transformers.
 
-    The model is the one used with the reducer. Transformers and model are fitted to the training
-    rows only; missing values are filled with the training means.
+    Transformers and model are fitted to the training rows only; missing values are filled with
+    the training means.
+
+    Parameters
+    ----------
+    steps : list of transformers
+        None of them: all columns as they are.
+    reducer : reducer
+        It says which family of targets the model is for.
+    model_of : callable, optional
+        From reducer, columns and target to a model; by default `penalised_model`.
     """
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
@@ -38,40 +80,91 @@ def score_transformers(
     fill = [SimpleImputer()] if reducer.missing != "error" else []
     pipeline = make_pipeline(*fill, *steps, "passthrough")
     with ignore_sklearn_warnings():
-        train_columns = _as_array(pipeline.fit_transform(np.asarray(train.X), train.y))
-        test_columns = _as_array(pipeline.transform(np.asarray(test.X)))
-    return _fit_and_score(reducer, train_columns, test_columns, train, test)
+        train_columns = _first(pipeline.fit_transform(as_floats(train.table), train.y))
+        test_columns = _first(pipeline.transform(as_floats(test.table)))
+    model_of = penalised_model if model_of is None else model_of
+    return score_columns(reducer, model_of, train_columns, test_columns, train, test)
 
 
-def fit_copy(reducer: Any, train: Samples) -> Any:
-    """A clone of the reducer, fitted to these samples."""
-    weights = {} if train.weights is None else {"sample_weight": train.weights}
-    return clone(reducer).fit(train.X, train.y, **weights)
-
-
-def score_reducer(fitted: Any, train: Samples, test: Samples) -> HeldOutScore:
-    """Score of the linear model on the columns of a fitted reducer."""
-    train_columns, test_columns = (
-        fitted.fit_.transform(inputs_of(fitted, X)) for X in (train.X, test.X)
-    )
-    return _fit_and_score(fitted, train_columns, test_columns, train, test)
-
-
-def _fit_and_score(
-    reducer: Any, train_columns: FloatArray, test_columns: FloatArray, train: Samples, test: Samples
+def score_columns(
+    reducer: Any,
+    model_of: Any,
+    train_columns: FloatArray,
+    test_columns: FloatArray,
+    train: Samples,
+    test: Samples,
 ) -> HeldOutScore:
-    weights = {} if test.weights is None else {"sample_weight": test.weights}
+    """Scores of a model on given columns of training and test rows."""
+    word = family_word(reducer, train.y)
+    target, weights = rates_of(word, train.y, train.weights, train.offset)
+    tested, test_weights = rates_of(word, test.y, test.weights, test.offset)
     with ignore_sklearn_warnings():
         model = fitted_model(
-            plain_model(reducer, train_columns, train.y), train_columns, train.y, train.weights
+            model_of(reducer, train_columns, target), train_columns, target, weights
         )
-        score = float(model.score(test_columns, test.y, **weights))
+        scores = held_out_scores(model, test_columns, tested, test_weights, word)
     return HeldOutScore(
-        score, "a solver stopped before it converged" if stopped_early(model) else ""
+        scores, "a solver stopped before it converged" if stopped_early(model) else ""
     )
 
 
-def _as_array(columns: Any) -> FloatArray:
+def score_guess(reducer: Any, train: Samples, test: Samples) -> HeldOutScore:
+    """Scores of always predicting the mean, or the shares of the classes."""
+    columns, tested = np.zeros((len(train), 1)), np.zeros((len(test), 1))
+    return score_columns(reducer, plain_model, columns, tested, train, test)
+
+
+def has_lasso(word: str, y: Any) -> bool:
+    """Whether scikit-learn has a lasso for this family: numbers and two classes."""
+    return word == "gaussian" or (word == "bernoulli" and y.ndim == 1 and len(np.unique(y)) == 2)
+
+
+def lasso_model(reducer: Any, _: Any, y: Any) -> Any:
+    """Lasso on standardised columns, with a penalty chosen on three folds."""
+    from sklearn.linear_model import LassoCV, LogisticRegression, MultiTaskLassoCV
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    if family_word(reducer, y) == "bernoulli":
+        model = LogisticRegression(solver="liblinear", random_state=0, **_l1_penalty())
+        choices = {"C": np.logspace(-3, 0, 4)}
+        return make_pipeline(
+            StandardScaler(), GridSearchCV(model, choices, scoring="neg_log_loss", cv=3)
+        )
+    # No penalty above the standard deviation of the target leaves a coefficient.
+    penalties = max(float(np.max(np.std(y, axis=0))), 1e-300) * np.logspace(0, -3, 30)
+    kind = LassoCV if np.ndim(y) == 1 else MultiTaskLassoCV
+    return make_pipeline(StandardScaler(), kind(alphas=penalties, cv=3))
+
+
+def as_score(
+    name: str, metric: str, each: list[tuple[int, HeldOutScore]], test_ratio: float
+) -> Score:
+    """The scores of a method on all splits as one."""
+    means = {
+        one: mean_with_error([score.scores[one] for _, score in each], test_ratio)[0]
+        for one in each[0][1].scores
+    }
+    return Score(
+        name,
+        float(np.mean([n_columns for n_columns, _ in each])),
+        means.pop(metric),
+        standard_error([score.scores[metric] for _, score in each], test_ratio),
+        "; ".join(sorted({score.note for _, score in each if score.note})),
+        means or None,
+    )
+
+
+def _l1_penalty() -> dict[str, Any]:
+    """The parameter of a logistic regression that makes it a lasso, in any scikit-learn."""
+    from sklearn.linear_model import LogisticRegression
+
+    is_new = signature(LogisticRegression).parameters["penalty"].default == "deprecated"
+    return {"l1_ratio": 1.0} if is_new else {"penalty": "l1"}
+
+
+def _first(columns: Any) -> FloatArray:
     # With a target, PLS returns a pair.
     return np.asarray(columns[0] if isinstance(columns, tuple) else columns)
 

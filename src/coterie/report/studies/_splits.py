@@ -1,40 +1,79 @@
-"""Samples with targets and weights, and their split into training and test rows."""
+"""Samples with targets and weights, and their splits into training and test rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from inspect import signature
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 
-from coterie._core.values import IntArray, is_sparse
+from coterie._core.values import FloatArray, IntArray, is_sparse
+from coterie._data.fields import Layout, is_field, rows_first
 from coterie._data.preparation import TablePreparer, prepared_if_odd
-from coterie._data.training import checked_weights, is_transformer, rows_at_hand
+from coterie._data.training import (
+    checked_offset,
+    checked_weights,
+    is_transformer,
+    rows_at_hand,
+)
+
+Rows = tuple[IntArray, IntArray]
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Features, targets and weights of the same rows."""
+    """Features, targets and what else is known about the same rows.
+
+    Parameters
+    ----------
+    X : table or xarray field
+        As the reducer takes it.
+    table : array-like or data frame of shape (n_samples, n_features)
+        The columns, as other methods take them: X itself, or the cells of a field.
+    y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+    weights, groups, offset : ndarray of shape (n_samples,) or None
+    """
 
     X: Any
+    table: Any
     y: Any
     weights: Any = None
+    groups: Any = None
+    offset: Any = None
 
     @classmethod
-    def from_arrays(cls, X: Any, y: Any, weights: Any) -> Samples:
+    def from_arrays(
+        cls,
+        X: Any,
+        y: Any,
+        weights: Any = None,
+        groups: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> Samples:
         """Validate what a user passed."""
         X = rows_at_hand(X, "Some rows are held out")
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        if is_sparse(X) or len(X.shape) != 2:
-            kind = "a sparse array" if is_sparse(X) else f"shape {X.shape}"
+        X, y = rows_first(X if hasattr(X, "shape") or is_field(X) else np.asarray(X), y)
+        table = np.asarray(Layout.of(X, X.dims[0]).table(X)) if is_field(X) else X
+        if is_sparse(table) or len(table.shape) != 2:
+            kind = "a sparse array" if is_sparse(table) else f"shape {table.shape}"
             raise ValueError(f"X must be a dense table of rows and columns, got {kind}.")
-        check_consistent_length(X, y)
-        return cls(X, np.asarray(y), checked_weights(weights, X.shape[0]))
+        check_consistent_length(table, y, groups)
+        n_rows = table.shape[0]
+        return cls(
+            X,
+            table,
+            np.asarray(y),
+            checked_weights(weights, n_rows),
+            None if groups is None else np.asarray(groups),
+            checked_offset(n_rows, offset=offset, exposure=exposure),
+        )
 
     @classmethod
     def from_any_table(
-        cls, X: Any, y: Any, weights: Any, estimator: Any
+        cls, X: Any, y: Any, estimator: Any, *about_rows: Any, **offsets: Any
     ) -> tuple[Samples, TablePreparer | None]:
         """As `from_arrays`, with text and dates of a frame as numbers, and what prepared them.
 
@@ -42,7 +81,7 @@ class Samples:
         """
         takes_any = is_transformer(getattr(estimator, "inputs", None))
         X, preparer = (X, None) if takes_any else prepared_if_odd(X, y)
-        return cls.from_arrays(X, y, weights), preparer
+        return cls.from_arrays(X, y, *about_rows, **offsets), preparer
 
     def with_text_classes(self) -> Samples:
         """The same samples with the target as text, which models treat as classes."""
@@ -54,61 +93,132 @@ class Samples:
 
     def take(self, rows: IntArray) -> Samples:
         """The samples at these indices."""
-        weights = None if self.weights is None else self.weights[rows]
-        return Samples(_safe_indexing(self.X, rows), self.y[rows], weights)
+        X = _safe_indexing(self.X, rows)
+        return replace(
+            self,
+            X=X,
+            table=X if self.table is self.X else self.table[rows],
+            y=self.y[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            offset=None if self.offset is None else self.offset[rows],
+        )
+
+    def fit_arguments(self, reducer: Any) -> dict[str, Any]:
+        """What `fit` of this reducer takes besides X and y."""
+        known = signature(type(reducer).fit).parameters
+        given: dict[str, Any] = {}
+        if self.weights is not None:
+            given["sample_weight"] = self.weights
+        # Other folds would ignore groups, with a warning.
+        if self.groups is not None and hasattr(getattr(reducer, "cv", None), "get_n_splits"):
+            given["groups"] = self.groups
+        if self.offset is not None:
+            if "offset" in known:
+                given["offset"] = self.offset
+            elif "exposure" in known:
+                given["exposure"] = np.exp(self.offset)
+            else:
+                raise ValueError(
+                    f"{type(reducer).__name__} takes no offset or exposure: use "
+                    "GenLinCFA(family='poisson')."
+                )
+        return given
 
     def __len__(self) -> int:
         return len(self.y)
 
 
-def train_test_rows(
-    y: Any, share: float, *, classes: bool, last: bool, seed: int
-) -> tuple[IntArray, IntArray]:
-    """Indices of training rows and test rows.
+class Splits(NamedTuple):
+    """Training and test rows of each split, and how they were made.
 
     Parameters
     ----------
-    share : float
-        Share of the test rows.
-    classes : bool
-        Whether to stratify by class, if possible.
-    last : bool
-        Whether the test rows are the last ones instead of a random choice.
+    rows : list of (train, test)
+    text : str
+        How they were made, such as "5 folds of shuffled rows, 3 times".
     """
-    from sklearn.model_selection import train_test_split
 
-    rows = np.arange(len(y))
-    if last:
-        first = len(y) - max(1, round(share * len(y)))
-        return rows[:first], rows[first:]
-    labels = y if classes and _can_stratify(y, share) else None
-    train, test = train_test_split(rows, test_size=share, random_state=seed, stratify=labels)
-    return np.sort(train), np.sort(test)
+    rows: list[Rows]
+    text: str
+
+    @property
+    def test_ratio(self) -> float:
+        """Number of test rows for each training row, on average."""
+        return float(np.mean([len(test) / len(train) for train, test in self.rows]))
 
 
-def _can_stratify(y: Any, share: float) -> bool:
-    """Whether the split can be stratified: enough rows of each class and in each part."""
-    if np.ndim(y) > 1:
-        return False
-    counts = np.unique(y, return_counts=True)[1]
-    smaller = min(share, 1 - share) * len(y)
-    return bool(counts.min() >= 2 and smaller >= len(counts))
+def last_rows(n_rows: int, share: float) -> Splits:
+    """One split: the last rows are held out."""
+    first = n_rows - max(1, round(share * n_rows))
+    return Splits([(np.arange(first), np.arange(first, n_rows))], "the last rows")
+
+
+def repeated_folds(
+    rows: Samples, n_folds: int, n_repeats: int, *, classes: bool, by_time: bool, seed: int
+) -> Splits:
+    """Folds of shuffled rows, several times; of groups of rows; or blocks of later rows.
+
+    Rows of one group are never on both sides. With `by_time`, training rows come before test
+    rows, and there is one repetition, since the order leaves nothing to shuffle.
+    """
+    if by_time:
+        from sklearn.model_selection import TimeSeriesSplit
+
+        # All of them learn from at least half of the rows.
+        size = max(1, len(rows) // (2 * n_folds))
+        made = list(TimeSeriesSplit(n_folds, test_size=size).split(np.zeros((len(rows), 1))))
+        return Splits(made, f"{n_folds} blocks of rows, each predicted from the rows before it")
+    repeats = [
+        make_folds(rows, n_folds, classes=classes, by_time=False, seed=seed + number)
+        for number in range(n_repeats)
+    ]
+    what = "shuffled rows" if rows.groups is None else "groups of rows"
+    times = "" if n_repeats == 1 else f", {n_repeats} times"
+    folds = [fold for folds in repeats for fold in folds]
+    return Splits(folds, f"{n_folds} folds of {what}{times}")
 
 
 def make_folds(
-    y: Any, n_folds: int, *, classes: bool, by_time: bool, seed: int
-) -> list[tuple[IntArray, IntArray]]:
+    rows: Samples, n_folds: int, *, classes: bool, by_time: bool, seed: int
+) -> list[Rows]:
     """Indices of training and test rows of each fold; each row is tested once.
 
     With `by_time`, training rows come before test rows, and the first rows are never tested.
     """
-    from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
+    from sklearn.model_selection import TimeSeriesSplit
 
-    rows = np.zeros((len(y), 1))
+    places = np.zeros((len(rows), 1))
     if by_time:
-        return list(TimeSeriesSplit(n_folds).split(rows))
-    enough = classes and np.ndim(y) == 1 and np.unique(y, return_counts=True)[1].min() >= n_folds
-    splitter = StratifiedKFold if enough else KFold
-    return list(
-        splitter(n_folds, shuffle=True, random_state=seed).split(rows, y if enough else None)
-    )
+        return list(TimeSeriesSplit(n_folds).split(places))
+    y = rows.y
+    enough = classes and y.ndim == 1 and np.unique(y, return_counts=True)[1].min() >= n_folds
+    splitter = _folder(grouped=rows.groups is not None, stratified=enough)
+    made = splitter(n_folds, shuffle=True, random_state=seed)
+    return list(made.split(places, y if enough else None, rows.groups))
+
+
+def _folder(*, grouped: bool, stratified: bool) -> Any:
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+    if grouped:
+        return StratifiedGroupKFold if stratified else GroupKFold
+    return StratifiedKFold if stratified else KFold
+
+
+def check_groups(rows: Samples, n_folds: int, by_time: bool) -> None:
+    """Raise if the groups of rows cannot be split."""
+    if rows.groups is None:
+        return
+    if by_time:
+        raise ValueError("Give groups of rows or by_time, not both.")
+    found = len(np.unique(rows.groups))
+    if found < n_folds:
+        raise ValueError(
+            f"groups must have at least as many values as there are folds ({n_folds}), got {found}."
+        )
+
+
+def as_floats(table: Any) -> FloatArray:
+    """The columns of a table as one array of floats."""
+    return np.asarray(table, dtype=np.float64)

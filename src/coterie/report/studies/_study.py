@@ -1,8 +1,8 @@
-"""A study: split, fit, score with other methods, and summarise."""
+"""A study: fit, score on many splits beside other methods, recommend, and summarise."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
@@ -11,27 +11,49 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from coterie._core.values import IntArray
 from coterie._data.preparation import TablePreparer
 from coterie._data.progress import Tell
 from coterie._model_selection.resampling import Stability, stability
-from coterie._model_selection.tuning import TolerancePath, metric_of, plain_model, tolerance_path
-from coterie.estimators import GenLinCFA, NonLinCFA, pricing_of
-from coterie.report.inspection import ALL_COLUMNS, Score, Summary, summarise
-from coterie.report.studies._baselines import PCA
-from coterie.report.studies._compare import COTERIE
+from coterie._model_selection.tuning import TolerancePath, family_word, tolerance_path
+from coterie.estimators import Coterie, GenLinCFA, NonLinCFA, pricing_of
+from coterie.report.inspection import Score, StudyVerdict, Summary, summarise
+from coterie.report.studies import _baselines
+from coterie.report.studies._dates import ordered_dates
+from coterie.report.studies._metrics import AUC, R2, metric_name
 from coterie.report.studies._scores import (
+    HeldOutScore,
+    as_score,
     fit_copy,
+    has_lasso,
     ignore_sklearn_warnings,
+    lasso_model,
+    score_guess,
     score_reducer,
     score_transformers,
 )
-from coterie.report.studies._splits import Samples, make_folds, train_test_rows
+from coterie.report.studies._splits import (
+    Rows,
+    Samples,
+    Splits,
+    check_groups,
+    last_rows,
+    make_folds,
+    repeated_folds,
+)
 from coterie.report.studies._tasks import (
     TaskName,
     needs_text_classes,
-    reducer_in_time,
     resolve_task,
+    with_own_folds,
+)
+from coterie.report.studies._verdict import (
+    COTERIE,
+    LASSO,
+    MEAN,
+    PCA,
+    RIDGE,
+    SHARES,
+    judge,
 )
 
 # Called with the name of the step, the number done and the total.
@@ -40,6 +62,10 @@ ProgressCallback = Callable[[str, int, int], None]
 MIN_FOLD_ROWS = 4
 # For larger tables, the path has fewer tolerances and folds.
 MANY_FEATURES, MANY_NUMBERS = 1_000, 300_000
+# Folds are repeated for tables of at most this many numbers.
+THREE_TIMES, TWICE = 250_000, 500_000
+# Logistic and Poisson regressions take about this many times as long as least squares.
+GLM_COST = 3
 
 
 @dataclass(frozen=True)
@@ -49,7 +75,7 @@ class Study:
     Parameters
     ----------
     reducer : reducer
-        Fitted to the training rows.
+        Fitted to all rows; with `test_last`, to the training rows.
     summary : Summary
     preparer : TablePreparer or None
         What made numbers of a frame with text, categories or dates; new rows need it, too.
@@ -59,6 +85,11 @@ class Study:
     summary: Summary
     preparer: TablePreparer | None = None
 
+    @property
+    def verdict(self) -> StudyVerdict | None:
+        """What to do, with its error; None if nothing was scored."""
+        return self.summary.verdict
+
 
 def study(
     X: Any,
@@ -66,10 +97,13 @@ def study(
     *,
     estimator: Any = None,
     task: TaskName | None = None,
-    test_share: float = 0.25,
+    test_share: float = 0.2,
     by_time: bool = False,
     test_last: bool = False,
     sample_weight: Any = None,
+    groups: Any = None,
+    offset: Any = None,
+    exposure: Any = None,
     path: bool = True,
     n_resamples: int = 0,
     random_state: int = 0,
@@ -80,34 +114,48 @@ def study(
     notes: Sequence[str] = (),
     progress: ProgressCallback | None = None,
 ) -> Study:
-    """Split, fit, score on held-out rows together with all columns and PCA, and summarise.
+    """Fit, score on many held-out splits beside the usual methods, recommend, and summarise.
+
+    The reducer is fitted to all rows. To say how well this predicts, the whole fit is repeated on
+    the training rows of many splits, and scored on their test rows with a ridge regression (or a
+    logistic or Poisson one) on the groups. On the same splits stand ridge and lasso on all columns,
+    PCA with as many columns as groups, and the mean or the class shares. Classes are judged by ROC
+    AUC and log-loss, not by accuracy. Differences have 95 % intervals of the corrected resampled
+    t-test (Nadeau and Bengio 2003).
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features)
-        Columns of text, categories and dates are prepared by :class:`coterie.TablePreparer`.
+    X : array-like, data frame or xarray field of shape (n_samples, n_features)
+        Columns of text, categories and dates are prepared by :class:`coterie.TablePreparer`. If the
+        rows are in the order of a date column, they are split in time, as with `by_time`.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
     estimator : reducer or None, default=None
         None: :class:`coterie.Coterie` for the task.
     task : {"regression", "classes", "counts"} or None, default=None
         None: the task of the estimator; without an estimator, inferred from the values of y. For a
         reducer without a family, numeric classes are converted to text.
-    test_share : float, default=0.25
-        Share of the rows to hold out. With 0, all rows are training rows and there are no scores.
+    test_share : float, default=0.2
+        Share of the rows that each split holds out: 0.2 is 5 folds. They are shuffled and made
+        three times; less often for large tables. With 0, there are no scores and no verdict.
     by_time : bool, default=False
-        Whether rows are in time order: the last rows are held out, and on the path too training
-        rows come before test rows.
+        Whether rows are in time order: training rows come before test rows, in the scores, in the
+        fit and on the path.
     test_last : bool, default=False
-        Whether to hold out the last rows instead of a random choice, as in some published splits,
-        without treating rows as a time series.
+        Whether to hold out the last rows once, as in some published splits, without treating rows
+        as a time series. The reducer is then fitted to the other rows, and scores have no error.
     sample_weight : array-like of shape (n_samples,), optional
         For the reducer, the models and the scores. PCA and the imputation of missing values for
         it ignore weights.
+    groups : array-like of shape (n_samples,), optional
+        Groups of rows that belong together, such as patients: no group is on both sides of a
+        split, nor inside the fit.
+    offset, exposure : array-like of shape (n_samples,), optional
+        For counts: a known part of the linear predictor, or the exposure, of which it is the log.
     path : bool, default=True
         Whether to compute the tolerance path. Reducers without a tolerance have none, those with
         "CV" in their name have their own, and with very few rows it is left out.
     n_resamples : int, default=0
-        Number of random halves of the training rows on which the fit is repeated; 0 for none.
+        Number of random halves of the rows on which the fit is repeated; 0 for none.
     random_state : int, default=0
     positions, coordinates, title, targets, notes
         As in `summarise`.
@@ -117,29 +165,46 @@ def study(
     Returns
     -------
     Study
-        ``reducer``, fitted to the training rows, and ``summary``.
+        ``verdict``, what to do; ``reducer``, fitted; and ``summary``.
+
+    References
+    ----------
+    Nadeau, Bengio: Inference for the generalization error. Machine Learning 52 (2003).
 
     Examples
     --------
     >>> import coterie
     >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
     >>> study = coterie.report.study(X, y)
-    >>> [(score.name, score.n_columns) for score in study.summary.scores]
-    [('coterie', 3.0), ('all columns', 12.0), ('PCA', 3.0)]
+    >>> study.verdict.code, study.verdict.n_columns
+    ('use_groups', 3)
+    >>> [score.name for score in study.summary.scores]
+    ['coterie', 'ridge on all columns', 'lasso on all columns', 'PCA', 'the mean']
     """
     report = progress or _no_progress
-    rows, preparer = Samples.from_any_table(X, y, sample_weight, estimator)
+    dates = ordered_dates(X)
+    by_time = by_time or (dates is not None and groups is None and not test_last)
+    rows, preparer = Samples.from_any_table(
+        X, y, estimator, sample_weight, groups, offset=offset, exposure=exposure
+    )
     task, reducer = resolve_task(task, rows.y, estimator)
-    reducer = reducer_in_time(reducer, by_time=by_time)
+    reducer = with_own_folds(reducer, rows.groups, by_time=by_time)
     rows = rows.with_text_classes() if needs_text_classes(task, reducer) else rows
     rows = rows.with_float_target() if task == "regression" else rows
-    train, test = _split_rows(rows, test_share, task, by_time or test_last, random_state)
+    splitting = {"classes": task == "classes", "by_time": by_time, "seed": random_state}
+    splits = _make_splits(rows, test_share, test_last, reducer, splitting)
+    train = rows.take(splits.rows[0][0]) if splits and test_last else rows
     report("fit", 0, 1)
     fitted = fit_copy(reducer, train)
     report("fit", 1, 1)
-    splitting = {"classes": task == "classes", "by_time": by_time, "seed": random_state}
-    scores = _score_fit(fitted, reducer, train, test, report) if test else []
-    tolerances = _compute_path(reducer, train, splitting, partial(report, "path")) if path else None
+    metric = metric_name(family_word(reducer, rows.y))
+    scores: list[Score] = []
+    verdict = None
+    if splits is not None:
+        scores, verdict = _score_methods(fitted, reducer, rows, splits, metric, report)
+    tolerances = (
+        _compute_path(reducer, train, splitting, metric, partial(report, "path")) if path else None
+    )
     stability_of_groups = _measure_stability(
         reducer, train, n_resamples, random_state, partial(report, "stability")
     )
@@ -149,8 +214,9 @@ def study(
             train.X,
             train.y,
             sample_weight=train.weights,
+            offset=train.offset,
             scores=scores,
-            metric=metric_of(plain_model(reducer, train.X, train.y)),
+            metric=metric,
             path=tolerances,
             stability=stability_of_groups,
             positions=positions,
@@ -158,15 +224,95 @@ def study(
             title=title,
             task=task,
             targets=targets,
-            n_test_rows=len(test) if test else None,
+            n_test_rows=len(splits.rows[0][1]) if splits and len(splits.rows) == 1 else None,
+            verdict=verdict,
             notes=[
                 *notes,
                 *([] if preparer is None else preparer.notes()),
-                *_split_note(test, by_time or test_last, random_state),
-                *_majority_note(test if task == "classes" else None),
+                *_date_note(dates if by_time else None),
+                *_split_note(splits, random_state, shuffled=not (by_time or test_last)),
+                *_rare_class_note(rows.y, metric),
             ],
         )
     return Study(fitted, summary, preparer)
+
+
+def _make_splits(
+    rows: Samples, share: float, test_last: bool, reducer: Any, splitting: dict[str, Any]
+) -> Splits | None:
+    """The splits that scores are measured on, or None for a share of 0."""
+    if not isinstance(share, Real) or not 0 <= share < 1:
+        raise ValueError(f"test_share must be 0 or more and less than 1, got {share!r}.")
+    if share == 0:
+        return None
+    n_rows = len(rows)
+    n_test = round(share * n_rows)
+    if min(n_test, n_rows - n_test) < 2:
+        raise ValueError(
+            f"test_share={share!r} of {n_rows} rows leaves {n_rows - n_test} training rows and "
+            f"{n_test} test rows; both need 2 or more. Pass more rows, or test_share=0."
+        )
+    if test_last:
+        return last_rows(n_rows, share)
+    n_folds = max(2, min(round(1 / share), n_rows // MIN_FOLD_ROWS))
+    check_groups(rows, n_folds, splitting["by_time"])
+    return repeated_folds(rows, n_folds, _n_repeats(rows, reducer), **splitting)
+
+
+def _n_repeats(rows: Samples, reducer: Any) -> int:
+    """How often folds are made: three times, less often where a fit takes long."""
+    if not isinstance(reducer, Coterie | NonLinCFA | GenLinCFA):
+        return 1
+    size = len(rows) * rows.table.shape[1]
+    size *= 1 if metric_name(family_word(reducer, rows.y)) == R2 else GLM_COST
+    return 3 if size <= THREE_TIMES else 2 if size <= TWICE else 1
+
+
+def _score_methods(
+    fitted: Any,
+    reducer: Any,
+    rows: Samples,
+    splits: Splits,
+    metric: str,
+    report: ProgressCallback,
+) -> tuple[list[Score], StudyVerdict]:
+    """The scores of all methods on all splits, and what they recommend."""
+    found: dict[str, list[tuple[int, HeldOutScore]]] = {}
+    for done, (train, test) in enumerate(splits.rows):
+        report("scores", done, len(splits.rows))
+        for name, n_columns, score in _methods(reducer, rows.take(train), rows.take(test)):
+            found.setdefault(name, []).append((n_columns, score))
+    report("scores", len(splits.rows), len(splits.rows))
+    values = {
+        name: {one: [score.scores[one] for _, score in each] for one in each[0][1].scores}
+        for name, each in found.items()
+    }
+    verdict = judge(
+        metric,
+        values,
+        test_ratio=splits.test_ratio,
+        n_columns=fitted.n_groups_,
+        n_features=rows.table.shape[1],
+        splits=splits.text,
+    )
+    scores = [as_score(name, metric, each, splits.test_ratio) for name, each in found.items()]
+    return scores, verdict
+
+
+def _methods(
+    reducer: Any, train: Samples, test: Samples
+) -> Iterator[tuple[str, int, HeldOutScore]]:
+    """Name, number of columns and scores of each method on one split."""
+    fitted = fit_copy(reducer, train)
+    n_features, word = train.table.shape[1], family_word(reducer, train.y)
+    yield COTERIE, fitted.n_groups_, score_reducer(fitted, train, test)
+    yield RIDGE, n_features, score_transformers([], reducer, train, test)
+    if has_lasso(word, train.y):
+        lasso = score_transformers([], reducer, train, test, lasso_model)
+        yield LASSO, n_features, lasso
+    size = min(fitted.n_groups_, n_features, len(train) - 1)
+    yield PCA, size, score_transformers(_baselines.PCA.steps(size), reducer, train, test)
+    yield SHARES if word == "bernoulli" else MEAN, 0, score_guess(reducer, train, test)
 
 
 def _measure_stability(
@@ -180,101 +326,81 @@ def _measure_stability(
         train.y,
         estimator=reducer,
         n_resamples=n_resamples,
-        sample_weight=train.weights,
+        **{k: one for k, one in train.fit_arguments(reducer).items() if k != "groups"},
+        groups=train.groups,
         random_state=seed,
         progress=tell,
     )
 
 
-def _split_note(test: Samples | None, last: bool, seed: int) -> list[str]:
+def _date_note(dates: str | None) -> list[str]:
+    if dates is None:
+        return []
+    return [f"Rows are in the order of {dates!r}, so they are split in time."]
+
+
+def _split_note(splits: Splits | None, seed: int, *, shuffled: bool) -> list[str]:
     """A note on how rows were held out."""
-    if test is None:
+    if splits is None:
         return []
-    if last:
-        return ["The held-out rows are the last ones."]
-    drawn = f"The held-out rows were drawn at random (seed {seed})"
-    return [f"{drawn}. If rows are in time order, neighbouring rows are in both parts."]
+    if not shuffled:
+        return [f"Held out: {splits.text}."]
+    note = f"Held out: {splits.text} (seed {seed}). If rows are in time order, say so: now "
+    return [f"{note}neighbouring rows are on both sides."]
 
 
-def _majority_note(test: Samples | None) -> list[str]:
+def _rare_class_note(y: Any, metric: str) -> list[str]:
     """A note on the accuracy of always predicting the largest class."""
-    if test is None or test.y.ndim > 1:
+    if metric != AUC or y.ndim > 1:
         return []
-    shares = np.unique(test.y, return_counts=True)[1] / len(test)
-    return [f"Always predicting the largest class would have an accuracy of {shares.max():.3f}."]
+    share = np.unique(y, return_counts=True)[1].max() / len(y)
+    return [f"Always predicting the largest class would have an accuracy of {share:.3f}."]
 
 
 def _no_progress(what: str, done: int, total: int) -> None:
     """Report no progress."""
 
 
-def _split_rows(
-    rows: Samples, share: float, task: TaskName, last: bool, seed: int
-) -> tuple[Samples, Samples | None]:
-    """Training rows, and held-out rows if there are any."""
-    if not isinstance(share, Real) or not 0 <= share < 1:
-        raise ValueError(f"test_share must be 0 or more and less than 1, got {share!r}.")
-    if share == 0:
-        return rows, None
-    train, test = train_test_rows(rows.y, share, classes=task == "classes", last=last, seed=seed)
-    if len(test) < 2 or len(train) < 2:
-        raise ValueError(
-            f"test_share={share!r} of {len(rows)} rows leaves {len(train)} training rows and "
-            f"{len(test)} test rows; both need 2 or more. Pass more rows, or test_share=0."
-        )
-    return rows.take(train), rows.take(test)
-
-
-def _score_fit(
-    fitted: Any, reducer: Any, train: Samples, test: Samples, report: ProgressCallback
-) -> list[Score]:
-    """Scores of the fit, of all columns, and of PCA with as many columns as groups."""
-    n_features = train.X.shape[1]
-    size = min(fitted.n_groups_, n_features, len(train) - 1)
-    methods = {
-        COTERIE: (fitted.n_groups_, partial(score_reducer, fitted)),
-        ALL_COLUMNS: (n_features, partial(score_transformers, [], reducer)),
-        PCA.name: (size, partial(score_transformers, PCA.steps(size), reducer)),
-    }
-    scores = []
-    for done, (name, (n_columns, scored)) in enumerate(methods.items()):
-        report("scores", done, len(methods))
-        value = scored(train, test)
-        scores.append(Score(name, float(n_columns), value.score, note=value.note))
-    report("scores", len(methods), len(methods))
-    return scores
-
-
 def _compute_path(
-    reducer: Any, train: Samples, splitting: dict[str, Any], tell: Tell
+    reducer: Any, train: Samples, splitting: dict[str, Any], metric: str, tell: Tell
 ) -> TolerancePath | None:
     """The tolerance path, or None for reducers without a tolerance."""
     if not isinstance(reducer, NonLinCFA | GenLinCFA) or reducer.n_groups is not None:
         return None
-    n_rows, n_features = train.X.shape
+    if train.offset is not None:
+        return None
+    n_rows, n_features = train.table.shape
     is_large = n_features > MANY_FEATURES or n_rows * n_features > MANY_NUMBERS
     splits = _path_folds(reducer, train, 3 if is_large else 5, splitting)
     if splits is None:
         return None
     with ignore_sklearn_warnings():
         return tolerance_path(
-            train.X,
+            train.table,
             train.y,
             estimator=reducer,
             n_tolerances=12 if is_large else 30,
             cv=splits,
+            scoring=_path_scoring(train.y) if metric == AUC else None,
             sample_weight=train.weights,
             progress=tell,
         )
 
 
+def _path_scoring(y: Any) -> str | None:
+    """scikit-learn's name of the ROC AUC; None for several targets."""
+    if y.ndim > 1:
+        return None
+    return "roc_auc" if len(np.unique(y)) == 2 else "roc_auc_ovr"
+
+
 def _path_folds(
     reducer: Any, train: Samples, most: int, splitting: dict[str, Any]
-) -> list[tuple[IntArray, IntArray]] | None:
+) -> list[Rows] | None:
     """Folds with enough training rows, at most `most`; None if 2 folds are too many."""
     min_rows = _min_training_rows(reducer)
     for n_folds in range(min(most, len(train) // MIN_FOLD_ROWS), 1, -1):
-        splits = make_folds(train.y, n_folds, **splitting)
+        splits = make_folds(train, n_folds, **splitting)
         if min(len(rows) for rows, _ in splits) >= min_rows:
             return splits
     return None

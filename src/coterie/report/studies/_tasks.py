@@ -134,13 +134,19 @@ def _with_task(reducer: Coterie, task: Any) -> tuple[TaskName, Any]:
     return task, clone(reducer).set_params(task=task)
 
 
-def reducer_in_time(reducer: Any, *, by_time: bool) -> Any:
-    """The reducer, whose own folds keep to the order of time if rows are in time."""
-    if not by_time or not isinstance(reducer, Coterie) or not isinstance(reducer.cv, int):
+def with_own_folds(reducer: Any, groups: Any, *, by_time: bool) -> Any:
+    """The reducer, whose own folds keep to the order of time, or to groups of rows."""
+    if not isinstance(reducer, Coterie) or not isinstance(reducer.cv, int):
         return reducer
-    from sklearn.model_selection import TimeSeriesSplit
+    from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 
-    return clone(reducer).set_params(cv=TimeSeriesSplit(reducer.cv))
+    if by_time:
+        return clone(reducer).set_params(cv=TimeSeriesSplit(reducer.cv))
+    if groups is None:
+        return reducer
+    # The training rows of a split have at least half of the groups.
+    most = max(2, len(np.unique(groups)) // 2)
+    return clone(reducer).set_params(cv=GroupKFold(min(reducer.cv, most)))
 
 
 def _task_of_reducer(reducer: Any, y: Any) -> TaskName:
