@@ -26,6 +26,7 @@ from coterie.estimators import (
     NonLinCFA,
     normalised_weights,
 )
+from coterie.report.studies import group_importance, representatives
 
 __version__ = "0.1.0"
 
@@ -46,12 +47,14 @@ __all__ = [
     "extending",
     "families",
     "field_to_graph",
+    "group_importance",
     "load",
     "load_preparer",
     "moments_from",
     "normalised_weights",
     "plot",
     "report",
+    "representatives",
     "stability",
     "theory",
     "to_onnx",

@@ -1,6 +1,11 @@
 """Studies: split, fit, score and summarise; and comparisons with other methods."""
 
 from coterie.report.studies._compare import Comparison, compare
+from coterie.report.studies._importance import (
+    GroupImportance,
+    group_importance,
+    representatives,
+)
 from coterie.report.studies._study import Study, study
 from coterie.report.studies._tasks import (
     FAMILY_OF,
@@ -15,11 +20,14 @@ __all__ = [
     "FAMILY_OF",
     "SYNONYMS",
     "Comparison",
+    "GroupImportance",
     "Study",
     "Task",
     "compare",
+    "group_importance",
     "infer_task",
     "reducer_for",
     "reducer_with_tolerance",
+    "representatives",
     "study",
 ]

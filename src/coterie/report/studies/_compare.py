@@ -13,6 +13,7 @@ from coterie._data.progress import Tell, followed
 from coterie._model_selection.tuning import family_word, plain_model
 from coterie.report.inspection import Difference, Score
 from coterie.report.studies._baselines import BASELINES, Baseline
+from coterie.report.studies._frames import score_line, scores_frame, scores_html
 from coterie.report.studies._metrics import metric_name
 from coterie.report.studies._scores import (
     HeldOutScore,
@@ -39,7 +40,7 @@ BASELINE_SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 INNER_FOLDS = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Scores of several methods on held-out rows.
 
@@ -67,6 +68,16 @@ class Comparison:
         """
         ours, theirs = ({self.metric: self.fold_scores[one]} for one in (COTERIE, name))
         return difference(self.metric, ours, name, theirs, self.test_ratio)
+
+    def to_frame(self) -> Any:
+        """The scores of all methods as a pandas data frame."""
+        return scores_frame(self.scores, self.metric)
+
+    def __repr__(self) -> str:
+        return "\n".join([f"{self.metric} on held-out folds:", *map(score_line, self.scores)])
+
+    def _repr_html_(self) -> str:
+        return scores_html(f"{self.metric} on held-out folds:", self.scores)
 
 
 def compare(

@@ -16,9 +16,10 @@ from coterie._data.progress import Tell
 from coterie._model_selection.resampling import Stability, stability
 from coterie._model_selection.tuning import TolerancePath, family_word, tolerance_path
 from coterie.estimators import Coterie, GenLinCFA, NonLinCFA, pricing_of
-from coterie.report.inspection import Score, StudyVerdict, Summary, summarise
+from coterie.report.inspection import Score, StudyVerdict, Summary, columns_sentence, summarise
 from coterie.report.studies import _baselines
 from coterie.report.studies._dates import ordered_dates
+from coterie.report.studies._frames import score_line, scores_frame, scores_html
 from coterie.report.studies._metrics import AUC, R2, metric_name
 from coterie.report.studies._scores import (
     HeldOutScore,
@@ -68,7 +69,7 @@ THREE_TIMES, TWICE = 250_000, 500_000
 GLM_COST = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Study:
     """A fitted reducer and its summary.
 
@@ -89,6 +90,19 @@ class Study:
     def verdict(self) -> StudyVerdict | None:
         """What to do, with its error; None if nothing was scored."""
         return self.summary.verdict
+
+    def to_frame(self) -> Any:
+        """The scores of all methods as a pandas data frame."""
+        return scores_frame(self.summary.scores, self.summary.metric)
+
+    def __repr__(self) -> str:
+        return "\n".join([self._headline(), *map(score_line, self.summary.scores)])
+
+    def _repr_html_(self) -> str:
+        return scores_html(self._headline(), self.summary.scores)
+
+    def _headline(self) -> str:
+        return str(self.verdict or f"{columns_sentence(self.summary)}.")
 
 
 def study(
