@@ -28,8 +28,6 @@ from coterie.cli._printable import printable
 Side = Literal["left", "right"]
 # Width of the output where it is not a terminal.
 DEFAULT_WIDTH = 110
-# Length of -1.23e-05, so that three digits of any number fit.
-MIN_NUMBER_WIDTH = 9
 STEP_LABELS = {
     "read": "reading",
     "fit": "grouping",
@@ -75,17 +73,17 @@ def empty_table(*columns: tuple[str, Side]) -> Table:
     """An empty table with these columns, each a name and its alignment."""
     table = Table(box=None, pad_edge=False)
     for name, side in columns:
-        # Where space is short, names are cut and numbers are not.
+        # Where space is short, names go on in the next line, and numbers are never broken.
         is_name = side == "left"
-        table.add_column(
-            name,
-            justify=side,
-            overflow="ellipsis",
-            no_wrap=True,
-            ratio=1 if is_name else None,
-            min_width=None if is_name else MIN_NUMBER_WIDTH,
-        )
+        table.add_column(name, justify=side, overflow="fold", no_wrap=not is_name)
     return table
+
+
+def print_table(table: Table) -> None:
+    """Print a table; if its numbers do not fit the terminal, wider than that."""
+    screen = console()
+    least = table.__rich_measure__(screen, screen.options).minimum
+    screen.print(table, width=max(screen.width, least), crop=False, soft_wrap=False)
 
 
 def add_table_row(table: Table, *cells: str, bold: bool = False) -> None:

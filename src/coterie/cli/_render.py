@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from coterie.cli._console import add_table_row, console, empty_table, print_line
+from coterie.cli._console import add_table_row, empty_table, print_line, print_table
 from coterie.cli._options import ColumnOptions
 from coterie.cli._roles import PreparedTable
 from coterie.report.inspection import (
@@ -62,8 +62,11 @@ def print_summary(summary: Summary, *, show_all: bool = False) -> None:
     if summary.verdict is not None:
         print_line(f"{columns_sentence(summary)}.")
         print_scores(summary)
-    screen = console()
-    screen.print(_printable_groups(summary, show_all))
+    print_line(
+        "Groups: alike is the mean correlation of two members, price the highest of a merge, "
+        "effect the change of the target per standard deviation, stable the share of repeated fits."
+    )
+    print_table(_printable_groups(summary, show_all))
     if len(summary.groups) > MAX_PRINTED_GROUPS and not show_all:
         n_left = len(summary.groups) - MAX_PRINTED_GROUPS
         print_line(f"... and {n_left:,} smaller ones: coterie inspect MODEL --all.")
@@ -99,7 +102,7 @@ def print_scores(summary: Summary) -> None:
             _difference_text(beside[0]) if beside else "",
             bold=score is summary.scores[0],
         )
-    console().print(table)
+    print_table(table)
 
 
 def _score_notes(scores: list[Score]) -> list[str]:
@@ -158,7 +161,7 @@ def print_path(path: PathSummary, metric: str) -> None:
             ", ".join(marks),
             bold=bool(marks),
         )
-    console().print(table)
+    print_table(table)
 
 
 def path_columns(path: PathSummary) -> dict[str, list[Any]]:
@@ -192,7 +195,7 @@ def print_comparison(comparison: Comparison) -> None:
             "" if is_ours else _difference_text(comparison.beside(score.name)),
             bold=is_ours,
         )
-    console().print(table)
+    print_table(table)
     for remark in _score_notes(comparison.scores):
         print_line(f"Note: {remark}")
 
