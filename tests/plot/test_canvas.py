@@ -13,10 +13,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import coterie.plot
-from coterie import LinCFA, NonLinCFA, ToleranceCV, load, stability, tolerance_path
+from coterie import Coterie, LinCFA, NonLinCFA, ToleranceCV, load, stability, tolerance_path
 from coterie.datasets import make_groups
-from coterie.plot import TraceDisplay
-from coterie.plot._canvas import PALETTE, SINGLE_COLOUR, group_colours, short_label
+from coterie.plot import TraceDisplay, plot_stability, plot_trace
+from coterie.plot._canvas import (
+    PALETTE,
+    SINGLE_COLOUR,
+    group_colours,
+    short_label,
+    title_from_labels,
+)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +123,9 @@ def test_data_with_other_columns_are_refused(data, name):
     assert not plt.get_fignums()
 
 
-@pytest.mark.parametrize("reducer", [LinCFA(), NonLinCFA(search="best"), ToleranceCV(cv=3)])
+@pytest.mark.parametrize(
+    "reducer", [LinCFA(), NonLinCFA(search="best"), ToleranceCV(cv=3), Coterie()]
+)
 @pytest.mark.parametrize("name", OF_REDUCER)
 def test_every_reducer_can_be_drawn(data, name, reducer):
     X, y, _ = data
@@ -156,8 +164,45 @@ def test_long_names_lose_their_middle():
 
 
 def test_groups_of_one_are_grey_and_larger_ones_are_not():
-    colours = group_colours(np.array([0, 1, 0, 2, 3, 3]))
+    *colours, left_out = group_colours(np.array([0, 1, 0, 2, 3, 3, -1]))
     assert [colour == SINGLE_COLOUR for colour in colours] == [False, True, True, False]
+    assert left_out not in (SINGLE_COLOUR, *colours)
+
+
+def test_what_is_left_out_is_counted_apart_from_groups_of_one():
+    labels = np.array([0, -1, 0, 1, -1, -1])
+    title = "6 features in 2 groups, 1 of them alone (grey), 3 left out (light)"
+    assert title_from_labels(labels) == title
+
+
+@pytest.fixture(scope="module")
+def with_rest():
+    """A fit that leaves features out: a quarter of the columns is noise."""
+    rng = np.random.default_rng(0)
+    X, y, _ = make_groups(200, 12, 3, noise=1.0, random_state=0)
+    X = np.hstack([X, rng.normal(size=(200, 4))])
+    reducer = Coterie().fit(X, y)
+    assert len(reducer.rest_) >= 3
+    return X, y, reducer
+
+
+@pytest.mark.parametrize("name", ["plot_groups", "plot_map", "plot_correlation"])
+def test_what_is_left_out_is_named(with_rest, name):
+    X, _, reducer = with_rest
+    where = np.column_stack([np.arange(16) // 4, np.arange(16) % 4])
+    given = {"plot_groups": (), "plot_map": (where,), "plot_correlation": (X,)}[name]
+    ax = getattr(coterie.plot, name)(reducer, *given)
+    ax.figure.canvas.draw()
+    said = " ".join([ax.get_title(), *(text.get_text() for text in ax.get_yticklabels())])
+    assert "left out" in said
+
+
+def test_what_is_left_out_is_no_group_in_the_trace_and_the_stability(with_rest):
+    X, y, reducer = with_rest
+    assert f"{len(reducer.rest_)} left out" in plot_trace(reducer).get_xlabel()
+    result = stability(X, y, estimator=reducer, n_resamples=2, random_state=0)
+    bars = [text.get_text() for text in plot_stability(result).get_yticklabels()]
+    assert bars == [f"{k} ({len(group)})" for k, group in enumerate(reducer.groups_)]
 
 
 def test_groups_side_by_side_differ_in_colour(rng):

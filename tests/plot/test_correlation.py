@@ -5,8 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.cluster.hierarchy import leaves_list
 
-from coterie import NonLinCFA
+from coterie import Coterie, NonLinCFA
 from coterie.datasets import load_tecator, make_groups
 from coterie.plot import CorrelationDisplay, plot_correlation
 
@@ -25,6 +26,24 @@ def test_cells_are_correlations_in_the_order_of_groups(data):
     expected = np.corrcoef(X[:, order], rowvar=False)
     np.testing.assert_allclose(shown.mesh_.get_array(), expected, atol=1e-12)
     assert [text.get_text() for text in shown.ax_.get_yticklabels()] == [f"x{j}" for j in order]
+
+
+def test_a_tree_orders_groups_and_members_and_what_is_left_out_is_last():
+    rng = np.random.default_rng(0)
+    X, y, _ = make_groups(200, 12, 3, noise=1.0, random_state=0)
+    X = np.hstack([rng.normal(size=(200, 3)), X])
+    reducer = Coterie().fit(X, y)
+    shown = CorrelationDisplay.from_estimator(reducer, X).plot()
+    order = np.concatenate(shown.blocks)
+    along = reducer.labels_[order]
+    n_left_out = len(reducer.rest_)
+    assert n_left_out > 0
+    assert (along[-n_left_out:] == -1).all()
+    kept = along[:-n_left_out]
+    assert len(np.flatnonzero(np.diff(kept))) == reducer.n_groups_ - 1
+    leaves = leaves_list(reducer.tree_).tolist()
+    places = [leaves.index(feature) for feature in order[:-n_left_out]]
+    assert places == sorted(places)
 
 
 def test_squares_enclose_the_groups_of_more_than_one(data):

@@ -33,6 +33,13 @@ def test_each_run_of_a_group_is_a_box_in_its_lane():
     assert [t.get_text() for t in shown.ax_.get_xticklabels()] == NAMES
 
 
+def test_what_is_left_out_has_a_lane_below_the_features_alone():
+    shown = GroupsDisplay(np.array([0, -1, 0, 1, -1]), list("abcde")).plot()
+    lanes = [(low + high) / 2 for _, _, low, high in boxes(shown.bands_)]
+    assert lanes == pytest.approx([0, 2, 0, 1, 2])
+    assert [t.get_text() for t in shown.ax_.get_yticklabels()] == ["0 (2)", "alone", "left out"]
+
+
 def test_bands_end_half_way_between_positions_in_whatever_order():
     labels, positions = np.array([0, 1, 0, 1]), np.array([10.0, 30.0, 14.0, 20.0])
     shown = GroupsDisplay(labels, list("abcd"), positions, np.array([1.0, 4.0, 2.0, 3.0])).plot()

@@ -32,7 +32,8 @@ def test_cells_of_a_field_are_its_labels(rng):
     expected = reducer.as_field().sortby("lat").values
     np.testing.assert_array_equal(np.ma.filled(cells_of(shown), np.nan), expected)
     assert (shown.ax_.get_xlabel(), shown.ax_.get_ylabel()) == ("lon", "lat")
-    assert len(shown.cells_.cmap.colors) == reducer.n_groups_
+    # One more colour is for what is left out.
+    assert len(shown.cells_.cmap.colors) == reducer.n_groups_ + 1
 
 
 def test_given_coordinates_tell_the_same_as_the_field(rng):

@@ -11,6 +11,7 @@ from coterie.estimators._nonlin import NonLinCFA
 from coterie.estimators._reducer import (
     Reducer,
     input_names_of,
+    leaf_order,
     pricing_of,
     problem_of,
     shown_labels,
@@ -29,6 +30,7 @@ __all__ = [
     "groups_shown",
     "input_names_of",
     "inputs_of",
+    "leaf_order",
     "normalised_weights",
     "pricing_of",
     "problem_of",

@@ -402,6 +402,17 @@ def shown_labels(reducer: Any) -> IntArray:
     return np.where(labels < 0, reducer.n_groups_, labels)
 
 
+def leaf_order(reducer: Any) -> IntArray | None:
+    """The inputs in the order of the leaves of the tree of a reducer; None if it has no tree."""
+    tree = getattr(reducer, "tree_", None)
+    if tree is None or not len(tree):
+        return None
+    # Imported late: this imports much of scipy.
+    from scipy.cluster.hierarchy import leaves_list
+
+    return np.asarray(leaves_list(tree), dtype=np.intp)
+
+
 def input_names_of(reducer: Any, input_features: Any = None) -> list[str]:
     """Names of the inputs of a fitted reducer: the columns that it groups."""
     return feature_names(reducer.fit_.features, reducer.fit_.n_inputs, input_features)

@@ -12,7 +12,8 @@ from coterie._core.values import BoolArray, IntArray
 
 # The colours of Okabe and Ito, which colour-blind readers can distinguish.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
-SINGLE_COLOUR = "#c4c4c4"
+SINGLE_COLOUR = "#8f8f8f"
+LEFT_OUT_COLOUR = "#dedede"
 DARK_COLOUR = "#333333"
 FAINT_COLOUR = "#9a9a9a"
 # Longer names are cut in the middle.
@@ -55,13 +56,21 @@ def fit_horizontally(ax: Any, names: Sequence[str]) -> bool:
     return max(map(len, names)) * len(names) * SMALL_LETTER_INCHES < inches
 
 
+def group_sizes(labels: IntArray) -> IntArray:
+    """Number of members of each group, of shape (n_groups,); -1 marks what is left out."""
+    return np.bincount(labels[labels >= 0])
+
+
 def has_several_members(labels: IntArray) -> BoolArray:
     """Mask of groups with more than one member, of shape (n_groups,)."""
-    return np.bincount(labels) > 1
+    return group_sizes(labels) > 1
 
 
 def group_colours(labels: IntArray, neighbours: IntArray | None = None) -> list[str]:
     """A colour for each group, grey for groups of one member; neighbours differ.
+
+    There is one colour more than groups, at the end: that of features with label -1, which are
+    left out.
 
     Parameters
     ----------
@@ -75,7 +84,8 @@ def group_colours(labels: IntArray, neighbours: IntArray | None = None) -> list[
     A group gets the least used of the colours that none of its neighbours has. Groups with more
     neighbours than there are colours come first; only among these can neighbours share a colour.
     """
-    is_larger = has_several_members(labels)
+    # Label -1 is the last place.
+    is_larger = np.append(has_several_members(labels), False)
     if neighbours is None:
         along = labels[is_larger[labels]]
         touching = np.column_stack([along[:-1], along[1:]])
@@ -93,7 +103,7 @@ def group_colours(labels: IntArray, neighbours: IntArray | None = None) -> list[
 
 
 def _assign_colours(neighbours_of: list[set[int]], order: list[int]) -> list[str]:
-    colours = [SINGLE_COLOUR] * len(neighbours_of)
+    colours = [SINGLE_COLOUR] * (len(neighbours_of) - 1) + [LEFT_OUT_COLOUR]
     used: Counter[str] = Counter()
     for group in order:
         taken = Counter(colours[other] for other in neighbours_of[group])
@@ -102,17 +112,15 @@ def _assign_colours(neighbours_of: list[set[int]], order: list[int]) -> list[str
     return colours
 
 
-def groups_title(n_groups: int, n_features: int, n_alone: int) -> str:
-    """A title with the numbers of features and groups."""
+def title_from_labels(labels: IntArray) -> str:
+    """A title with the numbers of features and groups, and of features that are left out."""
+    is_larger = has_several_members(labels)
+    n_groups, n_alone = len(is_larger), int((~is_larger).sum())
+    n_left_out = int((labels < 0).sum())
     groups = "1 group" if n_groups == 1 else f"{n_groups:,} groups"
     alone = f", {n_alone:,} of them alone (grey)" if n_alone else ""
-    return f"{n_features:,} features in {groups}{alone}"
-
-
-def title_from_labels(labels: IntArray) -> str:
-    """A title with the numbers of features and groups, from labels."""
-    is_larger = has_several_members(labels)
-    return groups_title(len(is_larger), len(labels), int((~is_larger).sum()))
+    left_out = f", {n_left_out:,} left out (light)" if n_left_out else ""
+    return f"{len(labels):,} features in {groups}{alone}{left_out}"
 
 
 def hide_frame(ax: Any) -> None:

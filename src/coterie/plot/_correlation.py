@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from coterie._core.values import FloatArray, IntArray
+from coterie.estimators import leaf_order
 from coterie.plot._canvas import axes_for, pyplot
 from coterie.plot._heatmap import add_colorbar, draw_heatmap, outline_groups
-from coterie.plot._reducer import checked_reducer, input_columns, labels_apart, signed_names
-from coterie.report.inspection import StandardisedColumns, block_correlations
+from coterie.plot._reducer import checked_reducer, input_columns, signed_names
+from coterie.report.inspection import StandardisedColumns, block_correlations, ordered_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +34,7 @@ class CorrelationDisplay:
     blocks : list of n ndarray
         The features of each row.
     labels : ndarray of shape (n_features,)
-        The group of each feature.
+        The group of each feature; -1 if it is left out.
     names : list of str or None, default=None
         One for each feature.
 
@@ -76,10 +77,9 @@ class CorrelationDisplay:
         if columns.shape[0] < 2:
             raise ValueError("X must have 2 rows or more to correlate features, got 1.")
         standardised = StandardisedColumns.of(columns)
-        blocks, means = block_correlations(
-            standardised, labels_apart(reducer), reducer.signs_, MAX_BLOCKS
-        )
-        return cls(means, blocks, labels_apart(reducer), signed_names(reducer))
+        groups = ordered_groups(reducer.labels_, leaf_order(reducer))
+        blocks, means = block_correlations(standardised, groups, reducer.signs_, MAX_BLOCKS)
+        return cls(means, blocks, reducer.labels_, signed_names(reducer))
 
     def plot(self, ax: Axes | None = None, *, colorbar: bool = True) -> Self:
         """Draw the plot.
@@ -101,7 +101,9 @@ class CorrelationDisplay:
         names = None if self.names is None else [self.names[j] for j in order]
         self.outlines_ = outline_groups(self.ax_, self.labels[order], names)
         blocks = f", {len(self.blocks)} blocks" if len(self.blocks) < len(order) else ""
-        self.ax_.set_title(f"Correlation of {len(order):,} features{blocks}")
+        n_left_out = int((self.labels < 0).sum())
+        left_out = f", the last {n_left_out:,} left out" if n_left_out else ""
+        self.ax_.set_title(f"Correlation of {len(order):,} features{blocks}{left_out}")
         self.colorbar_ = add_colorbar(self.mesh_, self.ax_, "Correlation") if colorbar else None
         return self
 

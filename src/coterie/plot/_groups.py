@@ -12,10 +12,10 @@ from coterie._data.name_coordinates import axis_from_names
 from coterie.estimators import input_names_of
 from coterie.plot._canvas import (
     DARK_COLOUR,
-    SINGLE_COLOUR,
     axes_for,
     fit_horizontally,
     group_colours,
+    group_sizes,
     has_several_members,
     hide_frame,
     pyplot,
@@ -26,7 +26,6 @@ from coterie.plot._reducer import (
     checked_positions,
     checked_reducer,
     input_columns,
-    labels_apart,
     signed_names,
 )
 
@@ -56,6 +55,7 @@ class GroupsDisplay:
     Parameters
     ----------
     labels : ndarray of shape (n_features,)
+        The group of each feature; -1 if it is left out.
     names : list of str
         One for each feature.
     positions : ndarray of shape (n_features,) or None, default=None
@@ -99,7 +99,7 @@ class GroupsDisplay:
     def from_estimator(cls, reducer: Any, X: Any = None, positions: Any = None) -> Self:
         """Create the display from a fitted reducer; see ``plot_groups``."""
         reducer = checked_reducer(reducer)
-        names, labels = signed_names(reducer), labels_apart(reducer)
+        names, labels = signed_names(reducer), reducer.labels_
         places, axis = _feature_positions(reducer, positions, len(labels))
         means = None if X is None else _column_means(input_columns(reducer, X))
         return cls(labels, names, places, means, axis)
@@ -112,7 +112,7 @@ class GroupsDisplay:
         ax : Axes, optional
             By default a new figure is created.
         """
-        n_lanes = has_several_members(self.labels).sum() + 1
+        n_lanes = has_several_members(self.labels).sum() + 2
         height = np.clip(1.2 + 0.22 * n_lanes, 2.4, 5) if self.means is None else 3.6
         self.ax_ = axes_for(ax, 7.2, height)
         self.figure_ = self.ax_.figure
@@ -150,28 +150,32 @@ class GroupsDisplay:
         return [Run(int(labels[a]), edges[a], edges[b]) for a, b in zip(starts, ends, strict=True)]
 
     def _draw_lanes(self) -> None:
-        """Draw a lane for each group, and one for all groups of one member."""
+        """Draw a lane for each group, one for groups of one member, one for what is left out."""
         is_larger = has_several_members(self.labels)
         larger, runs = np.flatnonzero(is_larger), self._runs()
-        lane_of = np.full(len(is_larger), len(larger))
+        lane_of = np.full(len(is_larger) + 1, len(larger))
         lane_of[larger] = np.arange(len(larger))
+        others = ["alone"] * (not is_larger.all())
+        if (self.labels < 0).any():
+            # Label -1 is the last place.
+            lane_of[-1] = len(larger) + len(others)
+            others.append("left out")
         boxes = [(run, lane_of[run.label] - 0.42, lane_of[run.label] + 0.42) for run in runs]
         self.bands_ = self._draw_bands(boxes, edgecolor="face", linewidth=0.4)
-        self.ax_.set_ylim(lane_of.max() + 0.7, -0.7)
-        self._name_lanes(larger, has_alone=not is_larger.all())
+        self.ax_.set_ylim(len(larger) + len(others) - 0.3, -0.7)
+        self._name_lanes(larger, others)
         self._name_features(runs)
 
-    def _name_lanes(self, larger: IntArray, *, has_alone: bool) -> None:
+    def _name_lanes(self, larger: IntArray, others: list[str]) -> None:
         step = max(1, -(-len(larger) // MAX_NUMBERED_LANES))
         lanes = [*range(0, len(larger), step)]
-        sizes = np.bincount(self.labels)
+        sizes = group_sizes(self.labels)
         texts = [f"{larger[lane]} ({sizes[larger[lane]]})" for lane in lanes]
         # The last number would overlap the label below it.
         if step > 1:
             lanes, texts = lanes[:-1], texts[:-1]
-        if has_alone:
-            lanes, texts = [*lanes, len(larger)], [*texts, "alone"]
-        self.ax_.set_yticks(lanes, labels=texts, fontsize="small")
+        below = range(len(larger), len(larger) + len(others))
+        self.ax_.set_yticks([*lanes, *below], labels=[*texts, *others], fontsize="small")
         self.ax_.set_ylabel("Group (and its size)")
         self.ax_.spines[["top", "right", "left"]].set_visible(False)
         self.ax_.tick_params(axis="y", length=0)
@@ -180,7 +184,7 @@ class GroupsDisplay:
         """Draw the mean of each feature as a bar, with the number of its group."""
         colours = [self._colours[label] for label in self.labels]
         self.bands_ = self.ax_.bar(np.arange(len(means)), means, color=colours, width=0.8)
-        is_larger = has_several_members(self.labels)
+        is_larger = np.append(has_several_members(self.labels), False)
         numbers = [str(label) if is_larger[label] else "" for label in self.labels]
         self.ax_.bar_label(self.bands_, numbers, fontsize="small", color=DARK_COLOUR, padding=2)
         self.ax_.axhline(0, color=DARK_COLOUR, linewidth=0.8)
@@ -219,9 +223,10 @@ class GroupsDisplay:
 
     def _number_bands(self, runs: list[Run], transform: Any) -> None:
         whole = runs[-1].right - runs[0].left
+        is_larger = np.append(has_several_members(self.labels), False)
         for run in runs:
             room = DIGIT_WIDTH * (len(str(run.label)) + 0.5) * whole
-            if self._colours[run.label] != SINGLE_COLOUR and run.right - run.left > room:
+            if is_larger[run.label] and run.right - run.left > room:
                 self.ax_.text(
                     (run.left + run.right) / 2,
                     0.985,
@@ -278,7 +283,8 @@ def plot_groups(
     """Plot which features are in the same group, along the features.
 
     Without X, each group is a lane with its number (as in ``labels_``), coloured at its members;
-    all groups of one member share the last lane, in grey. With X, a line shows the mean of each
+    all groups of one member share a lane, in grey, and so do features that are left out, in light
+    grey. With X, a line shows the mean of each
     feature, in front of bands in the colours of the groups, which are numbered where there is
     space; features without positions are drawn as bars. Adjacent groups have different colours. If
     there are many groups, colours are used several times.

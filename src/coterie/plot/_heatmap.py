@@ -34,13 +34,14 @@ def outline_groups(ax: Any, labels: IntArray, names: Sequence[str] | None) -> An
     Parameters
     ----------
     labels : ndarray of shape (n_features,)
-        In order of the rows.
+        In order of the rows; -1 for features that are left out, which have no outline.
     names : sequence of str or None
         In order of the rows.
     """
     starts = np.flatnonzero(np.append(True, labels[1:] != labels[:-1]))
     sizes = np.diff(np.append(starts, len(labels)))
-    outlines = _draw_outlines(ax, starts[sizes > 1], sizes[sizes > 1])
+    is_larger = (sizes > 1) & (labels[starts] >= 0)
+    outlines = _draw_outlines(ax, starts[is_larger], sizes[is_larger])
     if names is not None and len(labels) <= MAX_NAMED_ROWS:
         texts = [short_label(name) for name in names]
         middles = np.arange(len(labels)) + 0.5
@@ -48,7 +49,7 @@ def outline_groups(ax: Any, labels: IntArray, names: Sequence[str] | None) -> An
     else:
         wide = sizes > max(1, MIN_NUMBERED_ROWS_SHARE * len(labels))
         middles = (starts + sizes / 2)[wide]
-        texts = [str(label) for label in labels[starts[wide]]]
+        texts = ["left out" if label < 0 else str(label) for label in labels[starts[wide]]]
         ax.set_xticks(middles, labels=texts, fontsize="small")
         ax.set(xlabel="Group", ylabel="Group")
     ax.set_yticks(middles, labels=texts, fontsize="small")

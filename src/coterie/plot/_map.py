@@ -18,7 +18,7 @@ from coterie.plot._canvas import (
     pyplot,
     title_from_labels,
 )
-from coterie.plot._reducer import checked_reducer, labels_apart
+from coterie.plot._reducer import checked_reducer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ class MapDisplay:
     Parameters
     ----------
     labels : ndarray of shape (n_features,)
-        The group of each feature.
+        The group of each feature; -1 if it is left out.
     coordinates : ndarray of shape (n_features, 2)
         Vertical and horizontal coordinate of each feature: latitude and longitude.
     signs : ndarray of shape (n_features,) or None, default=None
@@ -86,7 +86,7 @@ class MapDisplay:
             points = _checked_points(coordinates, len(reducer.labels_))
             names = [str(name) for name in getattr(coordinates, "columns", ())]
             named = {"axes": (names[0], names[1])} if names else {}
-            return cls(labels_apart(reducer), points, reducer.signs_, **named)
+            return cls(reducer.labels_, points, reducer.signs_, **named)
         if not hasattr(reducer, "as_field"):
             return cls._from_names(reducer, variable)
         labels = _select_variable(reducer.as_field(), variable)
@@ -107,7 +107,7 @@ class MapDisplay:
         own = np.array([layer == variable for layer in plane.layers])
         points = np.column_stack([plane.up, plane.across])[own]
         axes = (plane.up_name, plane.across_name)
-        return cls(labels_apart(reducer)[own], points, reducer.signs_[own], axes)
+        return cls(reducer.labels_[own], points, reducer.signs_[own], axes)
 
     @classmethod
     def _from_field(cls, labels: Any, signs: Any) -> Self:
@@ -146,19 +146,24 @@ class MapDisplay:
             self._draw_dots()
         self._draw_signs()
         self._number_groups()
-        self.ax_.set(xlabel=self.axes[1], ylabel=self.axes[0], title=_title(self.labels))
+        self.ax_.set(
+            xlabel=self.axes[1],
+            ylabel=self.axes[0],
+            title=title_from_labels(_renumbered(self.labels)),
+        )
         self.ax_.spines[["top", "right"]].set_visible(False)
         return self
 
     def _draw_grid(self, rows: Any, columns: Any, row: IntArray, column: IntArray) -> None:
         from matplotlib.colors import ListedColormap
 
-        numbers = np.unique(self.labels, return_inverse=True)[1]
+        numbers = _renumbered(self.labels)
         values = np.full((len(rows), len(columns)), np.nan)
-        values[row, column] = numbers
         features = np.full(values.shape, -1)
         features[row, column] = np.arange(len(row))
         colours = group_colours(numbers, _adjacent_pairs(features))
+        # Label -1 has the last colour.
+        values[row, column] = numbers % len(colours)
         self.cells_ = self.ax_.pcolormesh(
             columns,
             rows,
@@ -172,7 +177,7 @@ class MapDisplay:
     def _draw_dots(self) -> None:
         from scipy.spatial import KDTree
 
-        numbers = np.unique(self.labels, return_inverse=True)[1]
+        numbers = _renumbered(self.labels)
         nearest = KDTree(self.coordinates).query(self.coordinates, k=min(7, len(numbers)))[1]
         pairs = np.column_stack(
             [np.repeat(np.arange(len(numbers)), nearest.shape[1]), nearest.ravel()]
@@ -245,9 +250,10 @@ def _adjacent_pairs(features: IntArray) -> IntArray:
     return pairs[(pairs >= 0).all(axis=1)]
 
 
-def _title(labels: IntArray) -> str:
-    """A title with the number of groups among these labels."""
-    return title_from_labels(np.unique(labels, return_inverse=True)[1])
+def _renumbered(labels: IntArray) -> IntArray:
+    """The labels of the same groups without unused numbers; -1 stays."""
+    numbers, found = np.unique(labels, return_inverse=True)
+    return found - int((numbers < 0).any())
 
 
 def _checked_points(coordinates: Any, n_inputs: int) -> FloatArray:
@@ -297,7 +303,8 @@ def plot_map(
     """Plot which features are in the same group, on a map.
 
     Each group has a colour that differs from those of its neighbours, and its number (as in
-    ``labels_``) on its innermost member. Groups of one member are grey. Features with sign -1
+    ``labels_``) on its innermost member. Groups of one member are grey, features
+    that are left out light grey. Features with sign -1
     (``signs=True``) have a white minus.
 
     Parameters

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from coterie._core.values import FloatArray, IntArray
+from coterie._core.values import FloatArray
 from coterie.estimators import input_names_of, inputs_of
 from coterie.report.inspection import check_fitted_reducer, checked_coordinates
 
@@ -15,14 +13,6 @@ def checked_reducer(reducer: Any) -> Any:
     """The reducer; raise unless it is a fitted reducer."""
     check_fitted_reducer(reducer)
     return reducer
-
-
-def labels_apart(reducer: Any) -> IntArray:
-    """The group of each input; inputs that are left out are alone, in groups of their own."""
-    labels: IntArray = np.array(reducer.labels_)
-    is_left_out = labels < 0
-    labels[is_left_out] = reducer.n_groups_ + np.arange(np.count_nonzero(is_left_out))
-    return labels
 
 
 def input_columns(reducer: Any, X: Any) -> Any:

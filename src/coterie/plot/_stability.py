@@ -157,8 +157,7 @@ class StabilityDisplay:
             )
         self.ax_ = axes_for(ax, 5.6, 4.8)
         # What is left out is in no group, and comes last.
-        labels = np.where(labels < 0, len(labels) + np.arange(len(labels)), labels)
-        order = np.argsort(labels, kind="stable")
+        order = np.argsort(np.where(labels < 0, len(labels), labels), kind="stable")
         together: FloatArray = self.result.together[np.ix_(order, order)]
         edges = np.arange(len(labels) + 1.0)
         self.mesh_ = draw_heatmap(self.ax_, together, edges, cmap="Blues", vmin=0, vmax=1)

@@ -21,7 +21,7 @@ from coterie.plot._canvas import (
     pyplot,
     short_label,
 )
-from coterie.plot._reducer import checked_reducer, labels_apart, signed_names
+from coterie.plot._reducer import checked_reducer, signed_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,8 +117,9 @@ class TraceDisplay:
         growths = [growth for growth in _group_growths(reducer) if len(growth.members) > 1]
         largest = sorted(growths, key=lambda growth: -len(growth.members))[:max_groups]
         shown = sorted(largest, key=lambda growth: growth.label)
-        note = _omitted_note(len(shown), len(growths), reducer.n_groups_ - len(growths))
-        return cls(shown, signed_names(reducer), group_colours(labels_apart(reducer)), note)
+        n_alone = reducer.n_groups_ - len(growths)
+        note = _omitted_note(len(shown), len(growths), n_alone, int((reducer.labels_ < 0).sum()))
+        return cls(shown, signed_names(reducer), group_colours(reducer.labels_), note)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the plot.
@@ -309,13 +310,14 @@ def _must_link_bars(
     return bars
 
 
-def _omitted_note(n_shown: int, n_larger: int, n_alone: int) -> str:
+def _omitted_note(n_shown: int, n_larger: int, n_alone: int, n_left_out: int) -> str:
     """A note on what is not drawn."""
     if n_larger == 0:
-        return "No merges: every feature is alone."
+        return f"No merges: every feature is alone{' or left out' if n_left_out else ''}."
     parts: Sequence[str] = [
         f"The {n_shown} largest of {n_larger} groups are shown" if n_shown < n_larger else "",
         f"{n_alone} feature{'s' * (n_alone != 1)} alone not shown" if n_alone else "",
+        f"{n_left_out:,} left out" if n_left_out else "",
     ]
     note = "; ".join(part for part in parts if part)
     return f"{note}." if note else ""

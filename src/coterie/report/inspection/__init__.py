@@ -6,7 +6,7 @@ from coterie.report.inspection._checks import (
     check_reducer,
     checked_coordinates,
 )
-from coterie.report.inspection._correlations import block_correlations
+from coterie.report.inspection._correlations import block_correlations, ordered_groups
 from coterie.report.inspection._html import pluralise
 from coterie.report.inspection._report import report_html, write_report
 from coterie.report.inspection._sentences import (
@@ -61,6 +61,7 @@ __all__ = [
     "checked_coordinates",
     "columns_sentence",
     "metric_label",
+    "ordered_groups",
     "pluralise",
     "report_html",
     "result_sentence",

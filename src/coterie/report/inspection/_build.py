@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._core.values import FloatArray, Trace
+from coterie._core.values import FloatArray, IntArray, Trace
 from coterie._data.training import checked_offset, checked_weights
 from coterie._model_selection.resampling import Stability
 from coterie._model_selection.tuning import (
@@ -21,7 +21,7 @@ from coterie._model_selection.tuning import (
     penalised_model,
     rates_of,
 )
-from coterie.estimators import input_names_of, inputs_of, shown_labels
+from coterie.estimators import input_names_of, inputs_of, leaf_order, shown_labels
 from coterie.report.inspection._checks import check_fitted_reducer, checked_coordinates
 from coterie.report.inspection._correlations import correlation_summary, likeness, weakest
 from coterie.report.inspection._positions import build_map, build_spectrum
@@ -136,7 +136,8 @@ def summarise(
         return replace(summary, map=build_map(names, points))
     columns, aggregates = _columns_and_aggregates(reducer, X)
     weights = checked_weights(sample_weight, columns.shape[0])
-    summary = _add_data(summary, columns, aggregates, weights, positions, coordinates)
+    places = positions, coordinates
+    summary = _add_data(summary, columns, aggregates, weights, places, leaf_order(reducer))
     if y is None:
         return summary
     known = checked_offset(columns.shape[0], offset=offset)
@@ -306,10 +307,10 @@ def _add_data(
     columns: Any,
     aggregates: FloatArray,
     weights: FloatArray | None,
-    positions: Any,
-    coordinates: Any,
+    places: tuple[Any, Any],
+    order: IntArray | None,
 ) -> Summary:
-    n_inputs = len(summary.labels)
+    n_inputs, (positions, coordinates) = len(summary.labels), places
     standardised = StandardisedColumns.of(columns, weights)
     labels, signs = np.array(summary.labels), np.array(summary.signs, dtype=np.float64)
     values = zip(
@@ -327,7 +328,7 @@ def _add_data(
             else group
             for group, mean, least in values
         ],
-        correlation=correlation_summary(standardised, labels, signs),
+        correlation=correlation_summary(standardised, labels, signs, order, summary.rest),
         spectrum=build_spectrum(
             standardised, summary.features, checked_coordinates("positions", positions, (n_inputs,))
         ),

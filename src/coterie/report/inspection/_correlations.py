@@ -48,10 +48,15 @@ def weakest(
 
 
 def correlation_summary(
-    columns: StandardisedColumns, labels: IntArray, signs: FloatArray
+    columns: StandardisedColumns,
+    labels: IntArray,
+    signs: FloatArray,
+    order: IntArray | None = None,
+    rest: int | None = None,
 ) -> Correlation:
-    """Correlations of features, or of blocks of features, ordered by group."""
-    blocks, means = block_correlations(columns, labels, signs, MAX_CELLS)
+    """Correlations of features, or of blocks of features, ordered by group; `rest` is last."""
+    groups = ordered_groups(np.where(labels == rest, -1, labels), order)
+    blocks, means = block_correlations(columns, groups, signs, MAX_CELLS)
     return Correlation(
         thousandths=(1000 * means).round().astype(int).tolist(),
         groups=[int(labels[block[0]]) for block in blocks],
@@ -59,15 +64,39 @@ def correlation_summary(
     )
 
 
+def ordered_groups(labels: IntArray, order: IntArray | None = None) -> list[IntArray]:
+    """The members of each group, in the order in which they are drawn.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_features,)
+        From 0 on, or -1 for features that are left out, which come last.
+    order : ndarray of shape (n_features,), optional
+        The features in an order that groups and their members follow, such as that of the leaves
+        of a tree. By default the order of the labels, and within groups that of the table.
+    """
+    given = np.arange(len(labels)) if order is None else order
+    # A stable sort keeps the given order within groups.
+    numbers = np.where(labels < 0, len(labels), labels)[given]
+    by_group = np.argsort(numbers, kind="stable")
+    found, starts = np.unique(numbers[by_group], return_index=True)
+    groups = np.split(given[by_group], starts[1:])
+    if order is None:
+        return groups
+    first = [by_group[start] for start in starts]
+    is_rest = found == len(labels)
+    return [groups[place] for place in np.lexsort((first, is_rest))]
+
+
 def block_correlations(
-    columns: StandardisedColumns, labels: IntArray, signs: FloatArray, most: int
+    columns: StandardisedColumns, groups: list[IntArray], signs: FloatArray, most: int
 ) -> tuple[list[IntArray], FloatArray]:
-    """At most `most` blocks of features ordered by group, and their mean correlations.
+    """At most `most` blocks of features within these groups, and their mean correlations.
 
     Each feature is multiplied by its sign. The matrix of all features is never formed.
     """
-    blocks = _feature_blocks(members_by_group(labels), most)
-    of_feature = np.empty(len(labels), dtype=np.intp)
+    blocks = _feature_blocks(groups, most)
+    of_feature = np.empty(len(signs), dtype=np.intp)
     for number, block in enumerate(blocks):
         of_feature[block] = number
     return blocks, columns.mean_correlations(membership_matrix(of_feature, signs))
