@@ -23,6 +23,7 @@ from coterie.plot._canvas import (
     short_label,
     title_from_labels,
 )
+from coterie.report import summarise
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +45,8 @@ def pictures(data):
         "plot_trace": (reducer,),
         "plot_map": (reducer, where),
         "plot_stability": (result,),
+        "plot_tree": (Coterie().fit(X, y),),
+        "plot_effects": (summarise(reducer, X, y),),
     }
 
 

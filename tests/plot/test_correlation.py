@@ -10,6 +10,11 @@ from scipy.cluster.hierarchy import leaves_list
 from coterie import Coterie, NonLinCFA
 from coterie.datasets import load_tecator, make_groups
 from coterie.plot import CorrelationDisplay, plot_correlation
+from coterie.report.inspection import (
+    StandardisedColumns,
+    block_correlations,
+    ordered_groups,
+)
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +51,18 @@ def test_a_tree_orders_groups_and_members_and_what_is_left_out_is_last():
     assert places == sorted(places)
 
 
+def test_what_is_left_out_has_at_most_a_third_of_the_width(rng):
+    labels = np.append(np.repeat(np.arange(4), 10), np.full(960, -1))
+    columns = StandardisedColumns.of(rng.normal(size=(20, 1000)))
+    groups, rest = ordered_groups(labels)
+    blocks, means = block_correlations(columns, groups, rest, np.ones(1000), 90)
+    assert sum(labels[block[0]] < 0 for block in blocks) == 50
+    assert [block.tolist() for block in blocks[:40]] == [[k] for k in range(40)]
+    shown = CorrelationDisplay(means, blocks, labels).plot()
+    assert shown.ax_.get_xlim() == pytest.approx((0, 60))
+    assert [text.get_text() for text in shown.ax_.get_xticklabels()] == [*"0123", "left out"]
+
+
 def test_squares_enclose_the_groups_of_more_than_one(data):
     X, _, reducer = data
     shown = CorrelationDisplay.from_estimator(reducer, X).plot(colorbar=False)
@@ -73,7 +90,7 @@ def test_five_thousand_features_need_no_matrix_of_all_pairs(rng):
     shown = CorrelationDisplay.from_estimator(reducer, X).plot()
     shown.figure_.canvas.draw()
     assert len(shown.blocks) == len(shown.correlation) <= 400
-    title = f"Correlation of 5,000 features, {len(shown.blocks)} blocks"
+    title = f"Correlation of 5,000 features\n{len(shown.blocks)} blocks"
     assert shown.ax_.get_title() == title
 
 

@@ -6,7 +6,7 @@ from matplotlib.colors import to_hex
 from scipy import sparse
 from sklearn.preprocessing import PolynomialFeatures
 
-from coterie import NonLinCFA
+from coterie import Coterie, NonLinCFA
 from coterie.datasets import load_tecator
 from coterie.plot import GroupsDisplay, plot_groups
 from coterie.plot._canvas import SINGLE_COLOUR
@@ -66,6 +66,16 @@ def test_bars_are_means_in_the_colours_of_groups(rng):
     heights = [bar.get_height() for bar in shown.bands_]
     np.testing.assert_allclose(heights, [X[name].mean() for name in X])
     assert shown.bands_[0].get_facecolor() == shown.bands_[1].get_facecolor()
+
+
+def test_means_of_mixed_units_are_in_standard_deviations(rng):
+    X = rng.normal(size=(60, 3)) * [1e-3, 1.0, 1e6] + [1e-3, 5.0, -2e6]
+    X = np.column_stack([X, np.ones(60)])
+    reducer = Coterie().fit(X, X[:, 1])
+    shown = GroupsDisplay.from_estimator(reducer, X).plot()
+    expected = np.append(X[:, :3].mean(axis=0) / X[:, :3].std(axis=0), 0)
+    np.testing.assert_allclose(shown.means, expected)
+    assert shown.ax_.get_ylabel() == "Mean (standard deviations)"
 
 
 def test_the_line_of_a_spectrum_is_its_mean():

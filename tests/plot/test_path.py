@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from coterie import GenLinCFA, LinCFA, NonLinCFA, ToleranceCV
+from coterie import Coterie, GenLinCFA, LinCFA, NonLinCFA, ToleranceCV
 from coterie._model_selection.tuning import TolerancePath
 from coterie.datasets import make_groups
-from coterie.plot import PathDisplay, plot_path
+from coterie.plot import NumberPathDisplay, PathDisplay, plot_path
 
 # Out of order, so that lines must be sorted. Means 0.5, 0.8, 0.75; the standard error of two
 # folds is half of what they differ by: 0.1, 0.1, 0.05.
@@ -89,3 +89,30 @@ def test_what_has_no_path_is_refused(path):
 def test_a_tuned_reducer_must_be_fitted():
     with pytest.raises(NotFittedError):
         plot_path(ToleranceCV())
+
+
+def test_a_coterie_shows_its_numbers_of_groups_and_the_reason():
+    X, y, _ = make_groups(150, 12, 3, noise=1.0, random_state=0)
+    reducer = Coterie().fit(X, y)
+    shown = NumberPathDisplay.from_estimator(reducer).plot()
+    np.testing.assert_array_equal(shown.score_line_.get_xdata(), reducer.path_["n_groups"])
+    np.testing.assert_array_equal(shown.score_line_.get_ydata(), reducer.path_["score"])
+    np.testing.assert_array_equal(shown.stability_line_.get_ydata(), reducer.path_["stability"])
+    assert shown.chosen_.get_xdata()[0] == reducer.n_groups_
+    ax = plot_path(reducer)
+    assert " ".join(ax.get_xlabel().split()) == f"Number of groups {reducer.choice_}"
+    ticks = [text.get_text() for text in ax.get_xticklabels()]
+    assert ticks == [str(number) for number in reducer.path_["n_groups"]]
+
+
+def test_a_number_that_was_not_scored_is_a_line():
+    X, y, _ = make_groups(150, 12, 3, noise=1.0, random_state=0)
+    shown = NumberPathDisplay.from_estimator(Coterie(n_groups=4).fit(X, y)).plot()
+    assert list(shown.chosen_.get_xdata()) == [4, 4]
+    assert "this fit: 4 groups" in [t.get_text() for t in shown.ax_.get_legend().get_texts()]
+
+
+def test_numbers_of_groups_need_a_coterie():
+    X, y, _ = make_groups(90, 8, 2, noise=2.0, random_state=0)
+    with pytest.raises(TypeError, match="such as a fitted Coterie, got NonLinCFA"):
+        NumberPathDisplay.from_estimator(NonLinCFA().fit(X, y))

@@ -41,11 +41,11 @@ def axes_for(ax: Any, width: float = 6.4, height: float = 4.0) -> Any:
     return ax
 
 
-def short_label(name: object) -> str:
+def short_label(name: object, length: int = MAX_LABEL_LENGTH) -> str:
     """A short label for a name, in which a dollar sign does not start math text."""
     text = " ".join(str(name).split())
-    if len(text) > MAX_LABEL_LENGTH:
-        half = MAX_LABEL_LENGTH // 2 - 1
+    if len(text) > length:
+        half = length // 2 - 1
         text = f"{text[:half]}…{text[-half:]}"
     return text.replace("$", r"\$")
 

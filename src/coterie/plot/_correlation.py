@@ -10,7 +10,13 @@ import numpy as np
 from coterie._core.values import FloatArray, IntArray
 from coterie.estimators import leaf_order
 from coterie.plot._canvas import axes_for, pyplot
-from coterie.plot._heatmap import add_colorbar, draw_heatmap, outline_groups
+from coterie.plot._heatmap import (
+    MAX_NAMED_ROWS,
+    add_colorbar,
+    draw_heatmap,
+    heatmap_inches,
+    outline_groups,
+)
 from coterie.plot._reducer import checked_reducer, input_columns, signed_names
 from coterie.report.inspection import StandardisedColumns, block_correlations, ordered_groups
 
@@ -77,8 +83,8 @@ class CorrelationDisplay:
         if columns.shape[0] < 2:
             raise ValueError("X must have 2 rows or more to correlate features, got 1.")
         standardised = StandardisedColumns.of(columns)
-        groups = ordered_groups(reducer.labels_, leaf_order(reducer))
-        blocks, means = block_correlations(standardised, groups, reducer.signs_, MAX_BLOCKS)
+        groups, rest = ordered_groups(reducer.labels_, leaf_order(reducer))
+        blocks, means = block_correlations(standardised, groups, rest, reducer.signs_, MAX_BLOCKS)
         return cls(means, blocks, reducer.labels_, signed_names(reducer))
 
     def plot(self, ax: Axes | None = None, *, colorbar: bool = True) -> Self:
@@ -91,21 +97,38 @@ class CorrelationDisplay:
         colorbar : bool, default=True
             Whether to show a colour bar.
         """
-        self.ax_ = axes_for(ax, 5.6, 4.8)
+        order = np.concatenate(self.blocks)
+        side = heatmap_inches(len(order))
+        self.ax_ = axes_for(ax, side + 0.8, side)
         self.figure_ = self.ax_.figure
-        edges = np.cumsum([0, *map(len, self.blocks)])
+        edges = np.cumsum([0, *self._widths()])
         self.mesh_ = draw_heatmap(
             self.ax_, self.correlation, edges, **_colour_scale(self.correlation)
         )
-        order = np.concatenate(self.blocks)
         names = None if self.names is None else [self.names[j] for j in order]
-        self.outlines_ = outline_groups(self.ax_, self.labels[order], names)
-        blocks = f", {len(self.blocks)} blocks" if len(self.blocks) < len(order) else ""
-        n_left_out = int((self.labels < 0).sum())
-        left_out = f", the last {n_left_out:,} left out" if n_left_out else ""
-        self.ax_.set_title(f"Correlation of {len(order):,} features{blocks}{left_out}")
+        self.outlines_ = outline_groups(self.ax_, self.labels[order], names, edges[-1])
+        self.ax_.set_title(self._title(len(order)), fontsize="medium")
         self.colorbar_ = add_colorbar(self.mesh_, self.ax_, "Correlation") if colorbar else None
         return self
+
+    def _widths(self) -> FloatArray:
+        """The width of each block: its number of features, or less for what is left out."""
+        sizes = np.array([len(block) for block in self.blocks], dtype=np.float64)
+        is_rest = np.array([self.labels[block[0]] < 0 for block in self.blocks])
+        n_grouped, n_rest = sizes[~is_rest].sum(), sizes[is_rest].sum()
+        # Otherwise thousands of features that do not matter would leave no room for the groups.
+        if n_rest and len(self.labels) > MAX_NAMED_ROWS:
+            sizes[is_rest] *= min(1.0, 0.5 * n_grouped / n_rest)
+        return sizes
+
+    def _title(self, n_features: int) -> str:
+        n_left_out = int((self.labels < 0).sum())
+        notes = [
+            f"{len(self.blocks)} blocks" if len(self.blocks) < n_features else "",
+            f"the last {n_left_out:,} left out" if n_left_out else "",
+        ]
+        told = ", ".join(note for note in notes if note)
+        return f"Correlation of {n_features:,} features" + (f"\n{told}" if told else "")
 
 
 def _colour_scale(correlation: FloatArray) -> dict[str, Any]:
@@ -147,6 +170,10 @@ def plot_correlation(
     More than 400 features are shown as at most 400 blocks: each cell is the mean correlation
     between two features, one of each block. A block is within one group, unless there are more
     than 400 groups. The D x D matrix of D features is never formed.
+
+    A reducer with a tree has its groups and their members in the order of the leaves. Features
+    that are left out come last. Up to 80 features are named; among more, what is left out has at
+    most a third of the width.
 
     The colours reach from -1 to 1. If no correlation is below 0.5, as among the channels of a
     spectrum, another colour map reaches from the lowest correlation to 1.

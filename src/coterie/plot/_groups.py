@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from coterie._core.values import FloatArray, IntArray, is_sparse
+from coterie._core.values import FloatArray, IntArray
 from coterie._data.name_coordinates import axis_from_names
 from coterie.estimators import input_names_of
 from coterie.plot._canvas import (
@@ -28,6 +28,7 @@ from coterie.plot._reducer import (
     input_columns,
     signed_names,
 )
+from coterie.report.inspection import StandardisedColumns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 MAX_NAMED_FEATURES = 40
 # Up to this number, all lanes are numbered.
 MAX_NUMBERED_LANES = 20
+# With standard deviations further apart than this factor, features do not share a scale.
+SAME_UNITS = 100
 # Width of a digit, as a share of the axis.
 DIGIT_WIDTH = 0.011
 
@@ -64,6 +67,8 @@ class GroupsDisplay:
         The mean of each feature over the rows.
     axis : str, default="Feature"
         Label of the positions.
+    unit : str, default=""
+        Unit of the means.
 
     Attributes
     ----------
@@ -92,6 +97,7 @@ class GroupsDisplay:
     positions: FloatArray | None = None
     means: FloatArray | None = None
     axis: str = "Feature"
+    unit: str = ""
     ax_: Any = field(init=False, repr=False)
     figure_: Any = field(init=False, repr=False)
 
@@ -101,8 +107,9 @@ class GroupsDisplay:
         reducer = checked_reducer(reducer)
         names, labels = signed_names(reducer), reducer.labels_
         places, axis = _feature_positions(reducer, positions, len(labels))
-        means = None if X is None else _column_means(input_columns(reducer, X))
-        return cls(labels, names, places, means, axis)
+        if X is None:
+            return cls(labels, names, places, None, axis)
+        return cls(labels, names, places, *_column_means(input_columns(reducer, X), axis))
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the plot.
@@ -113,7 +120,9 @@ class GroupsDisplay:
             By default a new figure is created.
         """
         n_lanes = has_several_members(self.labels).sum() + 2
-        height = np.clip(1.2 + 0.22 * n_lanes, 2.4, 5) if self.means is None else 3.6
+        # Names of features are slanted and need room.
+        room = 2.2 if self.positions is None else 1.2
+        height = np.clip(room + 0.22 * n_lanes, 2.4, 5) if self.means is None else 3.6
         self.ax_ = axes_for(ax, 7.2, height)
         self.figure_ = self.ax_.figure
         self.line_: Any = None
@@ -189,7 +198,7 @@ class GroupsDisplay:
         self.ax_.bar_label(self.bands_, numbers, fontsize="small", color=DARK_COLOUR, padding=2)
         self.ax_.axhline(0, color=DARK_COLOUR, linewidth=0.8)
         self.ax_.margins(y=0.12)
-        self.ax_.set_ylabel("Mean")
+        self.ax_.set_ylabel(f"Mean ({self.unit})" if self.unit else "Mean")
         hide_frame(self.ax_)
         self._name_features(self._runs())
 
@@ -205,7 +214,7 @@ class GroupsDisplay:
             positions[order], means[order], color=DARK_COLOUR, linewidth=width
         )
         self._number_bands(runs, upright)
-        self.ax_.set_ylabel("Mean")
+        self.ax_.set_ylabel(f"Mean ({self.unit})" if self.unit else "Mean")
         self.ax_.margins(y=0.12)
         hide_frame(self.ax_)
         self._name_features(runs)
@@ -267,14 +276,14 @@ def _feature_positions(
     return axis.positions, axis.name or "Feature"
 
 
-def _column_means(columns: Any) -> FloatArray:
-    """The mean of each column over the values that are not missing."""
-    if is_sparse(columns):
-        return np.asarray(columns.mean(axis=0)).ravel()
-    has = ~np.isnan(columns)
-    total = np.where(has, columns, 0.0).sum(axis=0, dtype=np.float64)
-    count = has.sum(axis=0)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+def _column_means(columns: Any, axis: str) -> tuple[FloatArray, str, str]:
+    """The mean of each column, the axis, and the unit: standard deviations if units differ."""
+    standardised = StandardisedColumns.of(columns)
+    means, spread = standardised.mean, standardised.spread
+    varying = spread[np.isfinite(spread)]
+    if not len(varying) or varying.max() <= SAME_UNITS * varying.min():
+        return means, axis, ""
+    return means / spread, axis, "standard deviations"
 
 
 def plot_groups(
@@ -306,6 +315,11 @@ def plot_groups(
     Returns
     -------
     Axes
+
+    Notes
+    -----
+    If the standard deviations of the features differ by more than a factor of 100, as with mixed
+    units, means are drawn in standard deviations of their feature.
 
     Examples
     --------

@@ -10,7 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._core.values import FloatArray
 from coterie._model_selection.tuning import TolerancePath, tolerance_path
+from coterie.estimators import Coterie
 from coterie.plot._canvas import DARK_COLOUR, FAINT_COLOUR, PALETTE, axes_for, hide_frame, pyplot
+from coterie.plot._number_path import NumberPathDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,6 +45,7 @@ class PathDisplay:
     See Also
     --------
     plot_path : Creates and draws it.
+    NumberPathDisplay : The same for each number of groups of a Coterie.
 
     Examples
     --------
@@ -66,7 +69,7 @@ class PathDisplay:
         """Create the display from a TolerancePath."""
         if not isinstance(path, TolerancePath):
             raise TypeError(
-                "path must be a TolerancePath, or a fitted ToleranceCV, got "
+                "path must be a TolerancePath, or a fitted ToleranceCV or Coterie, got "
                 f"{type(path).__name__}. Pass X and y too, to compute the path of a reducer."
             )
         return cls(path, own)
@@ -229,17 +232,22 @@ class _ToleranceScale:
 def plot_path(
     path: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None, **options: Any
 ) -> Axes:
-    """Plot the score on held-out rows and the number of groups against the tolerance.
+    """Plot the score on held-out rows against the tolerance, or against the number of groups.
 
-    The line is the mean over the folds, the band one standard error to both sides. The star marks
-    the best mean, the diamond the fewest groups within one standard error of it, and the dotted
-    line the tolerance of the reducer. The dashed line, with its scale on the right, is the number
-    of groups.
+    For a fitted Coterie, the line is the cross-validated score of each number of groups that was
+    scored, the band the standard error of its difference to the best, and the diamond the number
+    of the fit; the dashed line, with its scale on the right, is the stability of the groups. Below
+    is why this number was chosen.
+
+    For a path of tolerances, the line is the mean over the folds, the band one standard error to
+    both sides. The star marks the best mean, the diamond the fewest groups within one standard
+    error of it, and the dotted line the tolerance of the reducer. The dashed line, with its scale
+    on the right, is the number of groups.
 
     Parameters
     ----------
     path : TolerancePath, or reducer
-        The result of ``tolerance_path``; or a fitted ToleranceCV; or with X and y
+        The result of ``tolerance_path``; or a fitted ToleranceCV or Coterie; or with X and y
         a NonLinCFA or GenLinCFA.
     X, y : optional
         As in ``tolerance_path``, to compute the path.
@@ -263,5 +271,11 @@ def plot_path(
     'Score on held-out rows'
     """
     pyplot()
-    drawn: Axes = PathDisplay.from_estimator(path, X, y, **options).plot(ax).ax_
+    is_joint = isinstance(path, Coterie) and X is None and y is None
+    shown: Any = (
+        NumberPathDisplay.from_estimator(path)
+        if is_joint
+        else PathDisplay.from_estimator(path, X, y, **options)
+    )
+    drawn: Axes = shown.plot(ax).ax_
     return drawn

@@ -55,8 +55,8 @@ def correlation_summary(
     rest: int | None = None,
 ) -> Correlation:
     """Correlations of features, or of blocks of features, ordered by group; `rest` is last."""
-    groups = ordered_groups(np.where(labels == rest, -1, labels), order)
-    blocks, means = block_correlations(columns, groups, signs, MAX_CELLS)
+    groups, left_out = ordered_groups(np.where(labels == rest, -1, labels), order)
+    blocks, means = block_correlations(columns, groups, left_out, signs, MAX_CELLS)
     return Correlation(
         thousandths=(1000 * means).round().astype(int).tolist(),
         groups=[int(labels[block[0]]) for block in blocks],
@@ -64,38 +64,45 @@ def correlation_summary(
     )
 
 
-def ordered_groups(labels: IntArray, order: IntArray | None = None) -> list[IntArray]:
-    """The members of each group, in the order in which they are drawn.
+def ordered_groups(
+    labels: IntArray, order: IntArray | None = None
+) -> tuple[list[IntArray], IntArray]:
+    """The members of each group, in the order in which they are drawn, and what is left out.
 
     Parameters
     ----------
     labels : ndarray of shape (n_features,)
-        From 0 on, or -1 for features that are left out, which come last.
+        From 0 on, or -1 for features that are left out.
     order : ndarray of shape (n_features,), optional
         The features in an order that groups and their members follow, such as that of the leaves
         of a tree. By default the order of the labels, and within groups that of the table.
     """
     given = np.arange(len(labels)) if order is None else order
+    rest, given = given[labels[given] < 0], given[labels[given] >= 0]
     # A stable sort keeps the given order within groups.
-    numbers = np.where(labels < 0, len(labels), labels)[given]
-    by_group = np.argsort(numbers, kind="stable")
-    found, starts = np.unique(numbers[by_group], return_index=True)
+    by_group = np.argsort(labels[given], kind="stable")
+    starts = np.unique(labels[given][by_group], return_index=True)[1]
     groups = np.split(given[by_group], starts[1:])
-    if order is None:
-        return groups
-    first = [by_group[start] for start in starts]
-    is_rest = found == len(labels)
-    return [groups[place] for place in np.lexsort((first, is_rest))]
+    if order is not None:
+        groups = [groups[place] for place in np.argsort(by_group[starts])]
+    return groups, rest
 
 
 def block_correlations(
-    columns: StandardisedColumns, groups: list[IntArray], signs: FloatArray, most: int
+    columns: StandardisedColumns,
+    groups: list[IntArray],
+    rest: IntArray,
+    signs: FloatArray,
+    most: int,
 ) -> tuple[list[IntArray], FloatArray]:
     """At most `most` blocks of features within these groups, and their mean correlations.
 
-    Each feature is multiplied by its sign. The matrix of all features is never formed.
+    What is left out has at most a third of the blocks, the last ones. Each feature is multiplied
+    by its sign. The matrix of all features is never formed.
     """
-    blocks = _feature_blocks(groups, most)
+    n_rest = min(len(rest), max(most // 3, most - sum(map(len, groups))))
+    blocks = _feature_blocks(groups, most - n_rest) if groups else []
+    blocks += np.array_split(rest, n_rest) if n_rest else []
     of_feature = np.empty(len(signs), dtype=np.intp)
     for number, block in enumerate(blocks):
         of_feature[block] = number
