@@ -18,6 +18,7 @@ from coterie.estimators._reducer import (
     store,
 )
 from coterie.estimators._remote import transformed
+from coterie.estimators._tree_reasons import TreeReasons, tree_reasons
 
 __all__ = [
     "Coterie",
@@ -27,6 +28,7 @@ __all__ = [
     "MutualCFA",
     "NonLinCFA",
     "Reducer",
+    "TreeReasons",
     "groups_shown",
     "input_names_of",
     "inputs_of",
@@ -38,4 +40,5 @@ __all__ = [
     "shown_labels",
     "store",
     "transformed",
+    "tree_reasons",
 ]

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 MAX_NAMED_LEAVES = 80
 # Groups with a smaller share of the leaves are not numbered.
 MIN_NUMBERED_SHARE = 0.012
+# Distance of constants from all others, and of branches that may not merge.
+NO_LIKENESS = 2.0
 # Height of a named leaf in inches.
 LEAF_INCHES = 0.17
 
@@ -125,8 +127,10 @@ class TreeDisplay:
         place, group = self._nodes()
         n = len(self.labels)
         first, second = self.tree[:, 0].astype(np.intp), self.tree[:, 1].astype(np.intp)
-        likeness = np.concatenate([np.ones(n), 1 - self.tree[:, 2]])
-        across = likeness[n:]
+        low = _lowest_likeness(self.tree)
+        # What has no likeness, such as constants, joins just beyond the others.
+        across = np.maximum(1 - self.tree[:, 2], low - 0.04 * (1 - low))
+        likeness = np.concatenate([np.ones(n), across])
         corners = [
             (likeness[first], place[first]),
             (across, place[first]),
@@ -136,10 +140,9 @@ class TreeDisplay:
         segments = np.stack([np.column_stack(corner) for corner in corners], axis=1)
         colours = [FAINT_COLOUR if one is None else self._colours[one] for one in group[n:]]
         width = 1.3 if n <= 200 else 0.5
-        self.branches_ = LineCollection(segments, colors=colours, linewidths=width)
+        self.branches_ = LineCollection([*segments], colors=colours, linewidths=width)
         self.ax_.add_collection(self.branches_, autolim=False)
-        low = min(float(across.min()), 0.0)
-        self.ax_.set_xlim(1 + 0.06 * (1 - low), low - 0.02 * (1 - low))
+        self.ax_.set_xlim(1 + 0.06 * (1 - low), low - 0.05 * (1 - low))
         self.ax_.set_ylim(n - 0.5, -0.5)
 
     def _nodes(self) -> tuple[FloatArray, list[int | None]]:
@@ -235,6 +238,12 @@ class TreeDisplay:
             bbox_to_anchor=(1, 1),
             frameon=False,
         )
+
+
+def _lowest_likeness(tree: FloatArray) -> float:
+    """The lowest likeness of branches that have one, or 0."""
+    known = tree[tree[:, 2] < NO_LIKENESS, 2]
+    return min(0.0, 1 - float(known.max())) if len(known) else 0.0
 
 
 def plot_tree(reducer: Any, *, ax: Axes | None = None) -> Axes:

@@ -8,10 +8,12 @@ from coterie.report.inspection import (
     Group,
     Map,
     Merge,
+    NumberPath,
     PathSummary,
     Score,
     Spectrum,
     Summary,
+    Tree,
 )
 
 HOSTILE = [
@@ -145,3 +147,57 @@ def whole_summary(n_features=12, n_groups=3, **parts):
         ],
         notes=["Columns were standardised."],
     )
+
+
+def chain_of(n_features, **parts):
+    """A tree in which each feature joins all before it, less and less alike."""
+    nodes = range(n_features - 1)
+    plain = Tree(
+        first=[0 if node == 0 else n_features + node - 1 for node in nodes],
+        second=[node + 1 for node in nodes],
+        likeness=[round(0.95 - 0.9 * node / n_features, 4) for node in nodes],
+        order=[*range(n_features)],
+        min_correlation=0.7,
+        may_join=[0] * (n_features - 1),
+        prices=[0.001 * (node + 1) for node in nodes],
+        exit_prices=[float("nan")] * n_features,
+        allowance=0.005,
+        constant=[],
+    )
+    return replace(plain, **parts)
+
+
+def joint_summary(n_features=12, n_groups=3, **parts):
+    """A joint fit in which the last block of features is left out."""
+    plain = whole_summary(n_features, n_groups + 1)
+    left_out = replace(
+        plain.groups[-1],
+        name="left out",
+        merges=[],
+        likeness=None,
+        weakest=None,
+        stability=None,
+        weights=[],
+        effects=[],
+    )
+    counts = [1, 2, 3, 5]
+    joint = replace(
+        plain,
+        method="Coterie",
+        tolerance=None,
+        parameters={},
+        path=None,
+        spectrum=None,
+        map=None,
+        rest=n_groups,
+        groups=[*plain.groups[:-1], left_out],
+        numbers=NumberPath(
+            n_groups=counts,
+            scores=[0.5, 0.7, 0.8, 0.79],
+            std_errors=[0.05, 0.03, 0.0, 0.01],
+            stability=[1.0, 0.9, 0.8, 0.6],
+            labels=[numbered(n_features, count + 1) for count in counts],
+        ),
+        tree=chain_of(n_features),
+    )
+    return replace(joint, **parts)

@@ -276,3 +276,27 @@ def test_what_is_left_out_has_no_stability(rng):
     found = coterie.stability(X, hidden.ravel(), n_resamples=3, random_state=0)
     summary = coterie.report.summarise(reducer, X, hidden.ravel(), stability=found)
     assert [group.stability for group in summary.groups] == [*found.group_scores, None]
+
+
+def test_a_joint_fit_has_its_numbers_its_tree_and_its_reasons(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y, _ = make_groups(200, 9, 3, noise=1.0, random_state=0)
+    X = np.hstack([X, rng.normal(size=(200, 3))])
+    reducer = coterie.Coterie().fit(X, y)
+    summary = coterie.report.summarise(reducer, X, y)
+    numbers, tree = summary.numbers, summary.tree
+    assert numbers.n_groups == reducer.path_["n_groups"].tolist()
+    for number, labels in zip(numbers.n_groups, numbers.labels, strict=True):
+        own = reducer.with_n_groups(number).labels_
+        assert labels == np.where(own < 0, number, own).tolist()
+    assert [tree.first, tree.second] == reducer.children_.T.tolist()
+    np.testing.assert_allclose(tree.likeness, 1 - reducer.distances_, atol=5e-5)
+    shown = [one for own in summary.correlation.features for one in own]
+    kept = [one for one in tree.order if reducer.labels_[one] >= 0]
+    assert shown[: len(kept)] == kept
+    assert {*shown[len(kept) :]} == {*reducer.rest_.tolist()}
+    reducer.save(tmp_path / "model.json")
+    again = coterie.report.summarise(coterie.load(tmp_path / "model.json"))
+    assert again.tree.likeness == tree.likeness
+    assert (again.tree.allowance is None) == (not again.tree.prices)
+    assert (again.numbers.labels == []) == (again.tree.prices == [])

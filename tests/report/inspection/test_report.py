@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report.inspection.summaries import (
     HOSTILE,
+    chain_of,
+    joint_summary,
     path_of,
     scores,
     spectrum_of,
@@ -24,7 +26,7 @@ from coterie._persist.files import Entry, plain_record, record_in
 from coterie.report.inspection import Merge, Score, Summary
 from coterie.report.inspection._report import report_html
 
-SECTIONS = ["scores", "path", "places", "correlation", "stability"]
+SECTIONS = ["scores", "path", "places", "correlation", "stability", "numbers", "tree"]
 
 
 class Page(HTMLParser):
@@ -64,6 +66,31 @@ def tags_of(page):
 def test_the_page_holds_the_whole_summary():
     summary = whole_summary(30, 7)
     assert summary_in(report_html(summary)) == summary
+
+
+def test_a_joint_fit_is_held_and_told_as_one():
+    summary = joint_summary(tree=chain_of(12, exit_prices=[0.001] * 12))
+    page = report_html(summary)
+    assert summary_in(page) == summary
+    text = Page(page).text
+    assert "Each member has a correlation of at least 0.7 with its group" in text
+    assert "can be in one group if neither helps" not in text
+    assert "First a tree of likeness is grown" in text
+    assert "this fit" in text
+    assert "3 left out" not in text
+
+
+def test_a_summary_without_the_parts_of_a_joint_fit_still_loads():
+    plain = plain_record(whole_summary())
+    old = {name: one for name, one in plain.items() if name not in ("numbers", "tree", "rest")}
+    assert record_in(Entry(json.loads(json.dumps(old))), Summary) == whole_summary()
+
+
+def test_a_tree_that_is_none_is_refused():
+    with pytest.raises(ValueError, match=r"^a summary must have each node once\.$"):
+        joint_summary(tree=chain_of(12, first=[0] * 11))
+    with pytest.raises(ValueError, match=r"^a summary must have a whole tree\.$"):
+        joint_summary(tree=chain_of(11))
 
 
 def test_equal_summaries_give_equal_pages():
@@ -145,7 +172,7 @@ def test_parts_that_are_missing_have_no_section():
 
 @pytest.mark.parametrize("name", SECTIONS)
 def test_parts_that_are_there_have_a_section_and_a_link(name):
-    summary = whole_summary()
+    summary = joint_summary() if name in ("numbers", "tree") else whole_summary()
     if name == "places":
         summary = replace(summary, path=None)
     page = report_html(summary)

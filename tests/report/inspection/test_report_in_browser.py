@@ -1,12 +1,20 @@
 """The page as people meet it: by keyboard, on a phone, in the dark, on paper, without scripts."""
 
+import csv
 import itertools
 import re
 import shutil
 from dataclasses import replace
+from math import cos
 
 import pytest
-from report.inspection.summaries import HOSTILE, summary_of, whole_summary
+from report.inspection.summaries import (
+    HOSTILE,
+    chain_of,
+    joint_summary,
+    summary_of,
+    whole_summary,
+)
 
 from coterie.report.inspection import Merge
 from coterie.report.inspection._report import report_html
@@ -380,3 +388,127 @@ def test_focus_is_seen(opened):
     page.keyboard.press("Tab")
     style = page.evaluate("getComputedStyle(document.activeElement).outlineWidth")
     assert style == "3px"
+
+
+def test_what_is_left_out_is_no_group(opened):
+    page = opened(joint_summary())
+    assert page.locator("#numbers-places h3").inner_text() == (
+        "This fit: 3 groups, 3 features left out"
+    )
+    order = page.locator("#groups-live").get_by_label("Order")
+    order.select_option("Number")
+    assert page.locator("#groups-live .card .chip").all_inner_texts() == ["0", "1", "2", "left out"]
+    order.select_option("Size, largest first")
+    assert page.locator("#groups-live .card .chip").last.inner_text() == "left out"
+    colours = page.locator("#groups-live .card .chip").evaluate_all(
+        "all => all.map(one => one.style.background)"
+    )
+    assert colours[-1] not in colours[:-1]
+    rows = page.locator("#features-live tbody tr")
+    assert "left out" in rows.nth(11).inner_text()
+    assert "alone" not in rows.nth(11).inner_text()
+    page.get_by_role("slider", name="Row").press("End")
+    assert "left out" in page.locator("#correlation-live .probe output").first.inner_text()
+
+
+def test_the_number_of_groups_is_chosen_by_keyboard(opened):
+    page = opened(joint_summary())
+    slider, output = (
+        page.get_by_label("Number of groups, from few to many"),
+        page.locator("#number"),
+    )
+    assert output.inner_text() == (
+        "12 columns become 3, 3 of them left out. Cross-validated R\N{SUPERSCRIPT TWO} 0.800; "
+        "stability 0.80."
+    )
+    before = picture_of(page, "#numbers-places svg")
+    slider.press("Home")
+    assert output.inner_text().startswith("12 columns become 1, 6 of them left out.")
+    assert "0.500 \N{PLUS-MINUS SIGN} 0.050" in output.inner_text()
+    assert slider.get_attribute("aria-valuetext") == output.inner_text()
+    assert page.locator("#numbers-places h3").inner_text() == "With 1 group"
+    assert picture_of(page, "#numbers-places svg") != before
+    page.get_by_role("button", name="This fit").press("Enter")
+    assert page.locator("#numbers-places h3").inner_text().startswith("This fit: 3 groups")
+
+
+def told(page, first, second):
+    page.get_by_label("First feature").fill(first)
+    page.get_by_label("Second feature").fill(second)
+    return page.locator("#tree-live .pair").inner_text()
+
+
+# In the chain, features a < b are joined by merge b - 1, whose price is 0.001 b.
+NAN_AT_1 = [0.001, float("nan"), *(0.001 * (node + 1) for node in range(2, 11))]
+REASONS = [
+    (0, 1, {}, ["are together, in group 0", "cost 0.001", "highest price that was paid, is 0.005"]),
+    (0, 2, {"prices": NAN_AT_1}, ["are together", "merged before any price was asked"]),
+    (0, 6, {}, ["is in group 0", "is in group 2", "would cost 0.006", "the allowance, 0.005"]),
+    (0, 4, {}, ["would merge at a price of 0.004 with fewer groups"]),
+    (0, 8, {"may_join": [0] * 6 + [1] * 5}, ["too unlike", "0.49, the square of min_correlation"]),
+    (0, 8, {"may_join": [0] * 6 + [2] * 5}, ["correlation below 0.7 (min_correlation)"]),
+    (0, 11, {"exit_prices": [0.002] * 12}, ["is left out: leaving it out", "cost 0.002"]),
+    (0, 11, {}, ["is left out: alone, it and what is like it explain less"]),
+    (0, 11, {"constant": [11]}, ["like no other", "is left out because it is constant"]),
+    (10, 11, {}, ["are both left out"]),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "parts", "words"), REASONS)
+def test_two_features_are_told_why(opened, one, other, parts, words):
+    page = opened(joint_summary(tree=chain_of(12, **parts)))
+    said = told(page, f"feature_{one:05d}", f"feature_{other:05d}").replace("\u2068", "")
+    for word in words:
+        assert word in said
+    # The correlation of the heat map, without the signs that the fit gave to features 3 and 8.
+    sign = -1 if (one in (3, 8)) != (other in (3, 8)) else 1
+    value = sign * round(0.9 * cos(one - other), 3)
+    assert f"Their correlation is {value:.2f}.".replace("-", "\N{MINUS SIGN}") in said
+
+
+def test_features_are_chosen_by_clicks_in_the_table_the_tree_and_the_heat_map(opened):
+    page = opened(joint_summary())
+    said = page.locator("#tree-live .pair")
+    assert said.inner_text() == "No features are chosen yet."
+    for name in ("feature_00000", "feature_00001"):
+        page.locator("#features-live").get_by_role("button", name=name).click()
+    assert "feature_00000" in said.inner_text()
+    assert "are together, in group 0" in said.inner_text()
+    frame = page.locator("#tree-live .picture")
+    for leaf in (0, 11):
+        frame.click(position={"x": 60, "y": 6 + 18 * leaf + 9})
+    assert "feature_00011" in said.inner_text()
+    assert page.get_by_label("Second feature").input_value() == "feature_00011"
+    page.locator("#correlation-live .picture").click(position={"x": 25, "y": 25})
+    assert said.inner_text() == "These are the same feature."
+
+
+def test_the_groups_are_saved_as_csv(opened):
+    names = [*HOSTILE[:6], "a,b", *(f"x{k}" for k in range(5))]
+    plain = joint_summary()
+    summary = replace(
+        plain,
+        features=names,
+        groups=[replace(group, name=f"mean({k}, ...)") for k, group in enumerate(plain.groups)],
+    )
+    page = opened(summary)
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save the groups as CSV").click()
+    assert saved.value.suggested_filename == "groups.csv"
+    with saved.value.path().open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["feature"] for row in rows] == names
+    assert [row["group"] for row in rows] == [*"000111222", *["left out"] * 3]
+    assert [int(row["sign"]) for row in rows] == summary.signs
+    assert float(rows[0]["effect on fat"]) == summary.groups[0].effects[0]
+    assert rows[0]["column"] == "mean(0, ...)"
+    assert rows[-1]["effect on fat"] == rows[-1]["column"] == ""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_joint_page_of_thousands_fits_and_stays_few_elements(opened, width):
+    page = opened(joint_summary(3000, 60), viewport={"width": width, "height": 800})
+    assert n_nodes(page) < MOST_NODES
+    assert not is_too_wide(page)
+    assert page.locator("#tree-live .key li").count() == 13
+    assert "left out" in page.locator("#tree-live .key li").last.inner_text()

@@ -8,6 +8,7 @@ from coterie.report.inspection._checks import (
 )
 from coterie.report.inspection._correlations import block_correlations, ordered_groups
 from coterie.report.inspection._html import pluralise
+from coterie.report.inspection._joint_parts import NumberPath, Tree
 from coterie.report.inspection._report import report_html, write_report
 from coterie.report.inspection._sentences import (
     ALL_COLUMNS,
@@ -49,12 +50,14 @@ __all__ = [
     "Group",
     "Map",
     "Merge",
+    "NumberPath",
     "PathSummary",
     "Score",
     "Spectrum",
     "StandardisedColumns",
     "StudyVerdict",
     "Summary",
+    "Tree",
     "block_correlations",
     "check_fitted_reducer",
     "check_reducer",

@@ -24,6 +24,7 @@ from coterie._model_selection.tuning import (
 from coterie.estimators import input_names_of, inputs_of, leaf_order, shown_labels
 from coterie.report.inspection._checks import check_fitted_reducer, checked_coordinates
 from coterie.report.inspection._correlations import correlation_summary, likeness, weakest
+from coterie.report.inspection._joint_parts import build_number_path, build_tree
 from coterie.report.inspection._positions import build_map, build_spectrum
 from coterie.report.inspection._standardised import StandardisedColumns
 from coterie.report.inspection._summary import Group, Merge, PathSummary, Score, Summary
@@ -113,8 +114,11 @@ def summarise(
     """
     check_fitted_reducer(reducer)
     summary = _fit_summary(reducer, title)
+    order = leaf_order(reducer)
     summary = replace(
         summary,
+        numbers=build_number_path(reducer),
+        tree=build_tree(reducer, order),
         task=task,
         targets=[targets] if isinstance(targets, str) else [*map(str, targets)],
         metric=metric,
@@ -137,7 +141,7 @@ def summarise(
     columns, aggregates = _columns_and_aggregates(reducer, X)
     weights = checked_weights(sample_weight, columns.shape[0])
     places = positions, coordinates
-    summary = _add_data(summary, columns, aggregates, weights, places, leaf_order(reducer))
+    summary = _add_data(summary, columns, aggregates, weights, places, order)
     if y is None:
         return summary
     known = checked_offset(columns.shape[0], offset=offset)

@@ -12,6 +12,7 @@ from string import Template
 
 from coterie._persist.files import plain_record, write_whole
 from coterie.report.inspection._html import escape, isolate_name
+from coterie.report.inspection._rules import rule_html, unlike_sentence
 from coterie.report.inspection._sentences import (
     agreement_sentence,
     columns_sentence,
@@ -24,13 +25,14 @@ from coterie.report.inspection._tables import (
     facts_list,
     groups_table,
     notes_list,
+    numbers_table,
     path_table,
     scores_table,
     stability_table,
 )
 
 # Joined to one script, in this order.
-SCRIPTS = ["common", "lists", "positions", "path", "correlation"]
+SCRIPTS = ["common", "lists", "positions", "path", "numbers", "correlation", "tree", "export"]
 
 
 def report_html(summary: Summary) -> str:
@@ -113,7 +115,9 @@ def _empty_sections(summary: Summary) -> list[str]:
     has_stability = any(group.stability is not None for group in summary.groups)
     present = {
         "path": summary.path is not None,
-        "places": summary.path is None and has_positions,
+        "numbers": summary.numbers is not None,
+        "places": summary.path is None and summary.numbers is None and has_positions,
+        "tree": summary.tree is not None,
         "correlation": summary.correlation is not None and bool(summary.correlation.thousandths),
         "stability": has_stability or summary.agreement is not None,
         "scores": bool(summary.scores),
@@ -144,6 +148,9 @@ def _template_values(summary: Summary) -> dict[str, str]:
         "scores": scores_table(summary),
         "groups": groups_table(summary),
         "path": path_table(summary),
+        "numbers": numbers_table(summary),
+        "unlike": escape(unlike_sentence(summary)),
+        "rule": rule_html(summary),
         "stability": stability_table(summary),
         "agreement": escape(agreement_sentence(summary)),
         "facts": facts_list(summary),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from coterie.report.inspection._joint_parts import NumberPath, Tree
 from coterie.report.inspection._verdict import StudyVerdict
 
 
@@ -262,6 +263,8 @@ class Summary:
         The last number if the last group lists features that are left out; else None.
     verdict : StudyVerdict or None
         What to do, with its error; None if nothing was scored.
+    numbers, tree : optional
+        For a joint fit: scores for each number of groups, and the tree of likeness.
     """
 
     title: str
@@ -290,6 +293,8 @@ class Summary:
     notes: list[str]
     rest: int | None = None
     verdict: StudyVerdict | None = None
+    numbers: NumberPath | None = None
+    tree: Tree | None = None
 
     @property
     def n_columns(self) -> int:
@@ -312,6 +317,13 @@ class Summary:
             _require(len({*joined}) == len(joined), "each merge once")
             _require(len(group.weights) == len(group.effects), "an effect for each weight")
             _require(len(group.weights) in (0, len(self.outputs)), "a weight for each output")
-        for part in (self.path, self.correlation, self.spectrum, self.map):
+        for part in (
+            self.path,
+            self.correlation,
+            self.spectrum,
+            self.map,
+            self.numbers,
+            self.tree,
+        ):
             if part is not None:
                 part.check(n_features, n_groups)

@@ -88,7 +88,10 @@ def _score_row(score: Score, low: float, high: float) -> list[str]:
 
 def groups_table(summary: Summary) -> str:
     """The largest groups and their members."""
-    ranked = sorted(enumerate(summary.groups), key=lambda item: -len(item[1].members))
+    ranked = sorted(
+        enumerate(summary.groups),
+        key=lambda item: (item[0] == summary.rest, -len(item[1].members)),
+    )
     header = ["Group", "Size", "Members", "Likeness", "Weakest", "Effect", "Stability"]
     rows = [_group_row(summary, number, group) for number, group in ranked[:MAX_TABLE_GROUPS]]
     nothing = escape(MISSING_MARK)
@@ -108,8 +111,9 @@ def groups_table(summary: Summary) -> str:
 
 
 def _group_row(summary: Summary, number: int, group: Group) -> list[str]:
+    numbered = "" if number == summary.rest else f"{number} "
     return [
-        f"{number} {isolate_name(shorten_name(group.name))}",
+        f"{numbered}{isolate_name(shorten_name(group.name))}",
         format_count(len(group.members)),
         _members_cell(summary, group),
         escape(format_decimal(group.likeness, 2)),
@@ -166,12 +170,36 @@ def path_table(summary: Summary) -> str:
     return html_table("What each tolerance leads to", header, rows, [True, True, True, True, False])
 
 
+def numbers_table(summary: Summary) -> str:
+    """The score and the stability of each number of groups."""
+    if summary.numbers is None:
+        return ""
+    path = summary.numbers
+    rows = [
+        [
+            format_count(count),
+            _format_with_error(score, error),
+            escape(format_decimal(stable, 2)),
+            "this fit" if count == summary.n_columns else "",
+        ]
+        for count, score, error, stable in zip(
+            path.n_groups, path.scores, path.std_errors, path.stability, strict=True
+        )
+    ]
+    header = ["Groups", "Cross-validated", "Stability", "Mark"]
+    caption = "What each number of groups leads to"
+    return html_table(caption, header, rows, [True, True, True, False])
+
+
 def stability_table(summary: Summary) -> str:
     """The least stable groups."""
     known = [
         (group.stability, number, group)
         for number, group in enumerate(summary.groups)
-        if group.stability is not None and math.isfinite(group.stability)
+        if group.stability is not None
+        and math.isfinite(group.stability)
+        # What is left out is no group.
+        and number != summary.rest
     ]
     known.sort(key=lambda item: item[:2])
     rows = [

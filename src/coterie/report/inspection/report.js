@@ -28,9 +28,13 @@ function start() {
   schemeButton();
   const openFeatures = host("features-live") ? showFeatures(host("features-live")) : null;
   if (host("groups-live")) showGroups(host("groups-live"), openFeatures);
+  if (host("groups-export")) showExport(host("groups-export"));
   if (host("path-live")) showPath(host("path-live"));
   if (host("path-places") && (path.labels.length || spectrum || map)) showPlaces(host("path-places"));
+  if (host("numbers-live")) showNumbers(host("numbers-live"));
+  if (host("numbers-places") && (numbers.labels.length || spectrum || map)) showPlaces(host("numbers-places"));
   if (host("places-live")) showPlaces(host("places-live"));
+  if (host("tree-live")) showTree(host("tree-live"));
   if (host("correlation-live")) showCorrelation(host("correlation-live"));
 }
 

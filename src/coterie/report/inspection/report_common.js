@@ -6,12 +6,16 @@ const SVG = "http://www.w3.org/2000/svg";
 const WORDS = { NaN: NaN, Infinity: Infinity, "-Infinity": -Infinity };
 const MINUS = "\u2212", DASH = "\u2013", TIMES = "\u00d7", PLUS_MINUS = "\u00b1";
 // The colours of Okabe and Ito, which colour-blind readers can distinguish, and two more.
-const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#882255", "#9a9a9a"];
-const DARK_COLOURS = new Set([0, 7]);
+const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#882255", "#1b5e33"];
+const DARK_COLOURS = new Set([0, 7, 8]);
+// The last colour is for what is left out, and for nothing else.
+const REST_COLOUR = COLOURS.push("#a6a6a6") - 1;
 const CARDS = 20, ROWS = 50, MOST_MEMBERS = 500, MOST_MERGES = 200, MOST_OUTPUTS = 6, LONGEST_NAME = 70;
 
 const summary = JSON.parse(document.getElementById("summary").textContent);
-const { features, groups, labels, signs, path, spectrum, map, correlation } = summary;
+const { features, groups, labels, signs, path, spectrum, map, correlation, rest, numbers, tree } = summary;
+// What is left out is listed after the groups, but is none.
+const N_GROUPS = groups.length - (rest === null ? 0 : 1), LEFT_OUT = "left out";
 const metric = summary.metric === "R2" ? "R\u00b2" : summary.metric || "score";
 const pictures = [];
 
@@ -87,12 +91,21 @@ function signed(feature, query) {
   return signs[feature] < 0 ? [minus, named(features[feature], query)] : [named(features[feature], query)];
 }
 
+/** The number of a group, or that its features are left out. */
+function groupWord(group) {
+  return group === rest ? LEFT_OUT : String(group);
+}
+
+function groupWords(group) {
+  return group === rest ? LEFT_OUT : `group ${group}`;
+}
+
 function repeatNote() {
-  return made("p", { class: "note", hidden: groups.length <= COLOURS.length }, "Colours repeat; the number tells groups apart.");
+  return made("p", { class: "note", hidden: N_GROUPS <= REST_COLOUR }, "Colours repeat; the number tells groups apart.");
 }
 
 function chip(group, colour) {
-  const element = made("span", { class: "chip" }, String(group));
+  const element = made("span", { class: "chip" }, colour === REST_COLOUR ? LEFT_OUT : String(group));
   element.style.background = COLOURS[colour];
   element.style.color = DARK_COLOURS.has(colour) ? "#fff" : "#000";
   return element;
@@ -252,26 +265,30 @@ function colouring(partition, n_groups, wished) {
   const beside = Array.from({ length: n_groups }, () => new Map());
   for (const [one, other] of PAIRS) {
     const a = partition[one], b = partition[other];
-    if (a === b) continue;
+    if (a === b || a >= n_groups || b >= n_groups) continue;
     beside[a].set(b, (beside[a].get(b) || 0) + 1);
     beside[b].set(a, (beside[b].get(a) || 0) + 1);
   }
-  const colours = new Array(n_groups).fill(-1), used = COLOURS.map(() => 0);
+  const colours = new Array(n_groups).fill(-1), used = new Array(REST_COLOUR).fill(0);
   const order = [...beside.keys()].sort((a, b) => beside[b].size - beside[a].size || a - b);
   for (const group of order) {
-    const cost = used.map((times, colour) => times / n_groups + (wished && wished[group] !== colour ? 10 : 0));
+    const cost = used.map((times, colour) => times / n_groups + (wished && wished[group] >= 0 && wished[group] !== colour ? 10 : 0));
     for (const [other, times] of beside[group]) if (colours[other] >= 0) cost[colours[other]] += 100 * times;
     colours[group] = cost.indexOf(Math.min(...cost));
     used[colours[group]] += 1;
   }
-  return colours;
+  return [...colours, REST_COLOUR];
 }
 
-const COLOUR_OF = colouring(labels, groups.length, null);
+const COLOUR_OF = colouring(labels, N_GROUPS, null);
 
 /** Preferred colours for another partition: the colour that most features of a group have in the fit. */
 function wishes(partition, n_groups) {
-  const votes = Array.from({ length: n_groups }, () => COLOURS.map(() => 0));
-  partition.forEach((group, feature) => { votes[group][COLOUR_OF[labels[feature]]] += 1; });
-  return votes.map((vote) => vote.indexOf(Math.max(...vote)));
+  const votes = Array.from({ length: n_groups }, () => new Array(REST_COLOUR).fill(0));
+  partition.forEach((group, feature) => {
+    const colour = COLOUR_OF[labels[feature]];
+    if (group < n_groups && colour < REST_COLOUR) votes[group][colour] += 1;
+  });
+  // A group of features that the fit leaves out may have any colour.
+  return votes.map((vote) => (Math.max(...vote) ? vote.indexOf(Math.max(...vote)) : -1));
 }

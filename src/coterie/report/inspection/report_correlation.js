@@ -25,6 +25,8 @@ function showCorrelation(host) {
   down = probe(panel, "Row", n, said, moved);
   across = probe(panel, "Column", n, said, moved);
   moved();
+  // Not "click": pointing redraws the picture, and a click on what is gone is none.
+  if (tree) frame.addEventListener("pointerup", () => chooseBoth(correlation.features[down.value()][0], correlation.features[across.value()][0]));
   pointed(frame, (px, py) => {
     const place = (at) => Math.min(Math.max(Math.floor((at - MARGIN) / side * n), 0), n - 1);
     down.move(place(py));
@@ -34,7 +36,7 @@ function showCorrelation(host) {
 
 function rowWords(place) {
   const own = correlation.features[place], first = quoted(features[own[0]]);
-  return `${first}${own.length > 1 ? ` and ${own.length - 1} more` : ""}, group ${correlation.groups[place]}`;
+  return `${first}${own.length > 1 ? ` and ${own.length - 1} more` : ""}, ${groupWords(correlation.groups[place])}`;
 }
 
 function rowNodes(place) {
@@ -47,7 +49,8 @@ function correlationWords() {
   if (correlation.features.some((own) => own.length > 1)) return "Rows and columns are blocks of several features; a cell is the mean of their correlations, in which opposite signs cancel.";
   const { thousandths, groups: of } = correlation, sums = [0, 0], counts = [0, 0];
   thousandths.forEach((row, a) => row.forEach((value, b) => {
-    if (a === b) return;
+    // What is left out is no group.
+    if (a === b || of[a] === rest || of[b] === rest) return;
     const apart = of[a] === of[b] ? 0 : 1;
     sums[apart] += Math.abs(value);
     counts[apart] += 1;
@@ -97,8 +100,9 @@ function groupLines(pen, side) {
     pen.fillRect(at, 0, long, MARGIN - 2);
     pen.fillRect(0, at, MARGIN - 2, long);
     pen.fillStyle = DARK_COLOURS.has(colour) ? "#fff" : "#000";
-    if (long > 6 + 7 * String(group).length) pen.fillText(String(group), at + long / 2, MARGIN / 2);
-    if (long > 12 && group < 100) pen.fillText(String(group), MARGIN / 2 - 1, at + long / 2);
+    const word = groupWord(group);
+    if (long > 6 + 7 * word.length) pen.fillText(word, at + long / 2, MARGIN / 2);
+    if (long > 12 && word.length < 3) pen.fillText(word, MARGIN / 2 - 1, at + long / 2);
   });
   pen.strokeStyle = inkOf("ink");
   pen.strokeRect(MARGIN + .5, MARGIN + .5, side - 1, side - 1);

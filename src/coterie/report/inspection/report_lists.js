@@ -1,6 +1,6 @@
 // ---- Lists with search, sorting and pages
 
-function listing(host, { label, sorts, size, keep, draw }) {
+function listing(host, { label, sorts, size, keep, draw, last = (items) => items }) {
   const search = made("input", { type: "search", autocomplete: "off", spellcheck: "false" });
   const order = made("select", {}, Object.keys(sorts).map((name) => made("option", {}, name)));
   const status = made("span", { role: "status" });
@@ -9,15 +9,15 @@ function listing(host, { label, sorts, size, keep, draw }) {
   const next = made("button", { type: "button", onclick: () => turn(1) }, "Next");
   let page = 0, found = [];
   const show = () => {
-    const last = Math.max(Math.ceil(found.length / size) - 1, 0);
-    page = Math.min(Math.max(page, 0), last);
+    const end = Math.max(Math.ceil(found.length / size) - 1, 0);
+    page = Math.min(Math.max(page, 0), end);
     const start = page * size, items = found.slice(start, start + size);
     draw(content, items, search.value.trim().toLowerCase());
     const range = items.length ? `${(start + 1).toLocaleString("en")}${DASH}${(start + items.length).toLocaleString("en")} of ` : "";
     status.textContent = range + (found.length ? found.length.toLocaleString("en") : "Nothing found");
     back.disabled = page === 0;
-    next.disabled = page === last;
-    back.hidden = next.hidden = last === 0;
+    next.disabled = page === end;
+    back.hidden = next.hidden = end === 0;
   };
   const turn = (by) => {
     page += by;
@@ -29,7 +29,7 @@ function listing(host, { label, sorts, size, keep, draw }) {
   };
   const find = () => {
     page = 0;
-    found = sorts[order.value](keep(search.value.trim().toLowerCase()));
+    found = last(sorts[order.value](keep(search.value.trim().toLowerCase())));
     show();
   };
   search.addEventListener("input", find);
@@ -98,6 +98,7 @@ function showGroups(host, openFeatures) {
     sorts: groupSorts(),
     size: CARDS,
     keep: (query) => (query ? all.filter((group) => has(group, query)) : all),
+    last: (items) => [...items.filter((group) => group !== rest), ...items.filter((group) => group === rest)],
     draw: (content, items, query) => {
       content.replaceChildren(made("ul", { class: "cards" }, items.map((group) => card(group, query, openFeatures))));
     },
@@ -106,7 +107,7 @@ function showGroups(host, openFeatures) {
 
 function card(number, query, openFeatures) {
   const group = groups[number];
-  const heading = made("h3", {}, chip(number, COLOUR_OF[number]), " ", named(group.name, query), " ",
+  const heading = made("h3", {}, chip(number, COLOUR_OF[number]), " ", number === rest ? "" : named(group.name, query), " ",
     made("span", { class: "size" }, counted(group.members.length, "feature")));
   return made("li", { class: "card" }, heading, whereabouts(number), query && group.members.length > 1 ? matching(group, query) : null,
     made("div", { class: "body" }, groupFacts(group), groupEffects(group)),
@@ -254,8 +255,8 @@ function showFeatures(host) {
   const choose = (group) => {
     only = group;
     release.hidden = group === null;
-    release.textContent = `Only group ${group} ${TIMES}`;
-    release.setAttribute("aria-label", `Only group ${group} is shown: show all features`);
+    release.textContent = `Only ${groupWords(group)} ${TIMES}`;
+    release.setAttribute("aria-label", `Only ${groupWords(group)} is shown: show all features`);
     list.clear();
   };
   return (group) => {
@@ -267,9 +268,9 @@ function showFeatures(host) {
 
 function featureTable(items, query, merges) {
   const rows = items.map((one) => [
-    signed(one, query),
+    tree ? [made("button", { type: "button", class: "plain", title: "Choose for: why together, why apart?", onclick: () => chooseNext(one) }, signed(one, query))] : signed(one, query),
     [chip(labels[one], COLOUR_OF[labels[one]])],
-    merges[one] ? String(merges[one].place) : groups[labels[one]].members.length > 1 ? "start" : "alone",
+    merges[one] ? String(merges[one].place) : labels[one] === rest ? DASH : groups[labels[one]].members.length > 1 ? "start" : "alone",
     merges[one] ? significant(merges[one].price) : DASH,
     merges[one] ? significant(merges[one].allowance) : DASH,
   ]);

@@ -25,7 +25,7 @@ function showPath(host) {
   const jumps = marks.map((mark) => made("button", { type: "button", onclick: () => {
     output.setAttribute("aria-live", "polite");
     move(mark.place, mark.isFit);
-    if (mark.isFit) look(labels, groups.length, fitWords());
+    if (mark.isFit) look(labels, N_GROUPS, fitWords());
   } }, mark.words));
   host.append(made("div", { class: "slide" }, made("label", {}, "Tolerance, from small to large", slider), output, made("div", { class: "jumps" }, jumps)));
   host.append(chart.host, key(["curve", "cross-validated"], ["spread", `${PLUS_MINUS} standard error`], ["curve train", "on the rows of the fit"]),
@@ -37,12 +37,12 @@ function showPath(host) {
 function nearestStep(steps, fitted) {
   const away = Number.isFinite(fitted)
     ? (one) => Math.abs(logOf(one.tolerance) - logOf(fitted))
-    : (one) => Math.abs(one.n_groups - groups.length);
+    : (one) => Math.abs(one.n_groups - N_GROUPS);
   return steps.length ? nearest(steps.map(away)) : 0;
 }
 
 function fitWords() {
-  return `This fit: ${counted(groups.length, "group")}`;
+  return `This fit: ${counted(N_GROUPS, "group")}${rest === null ? "" : `, ${counted(groups[rest].members.length, "feature")} left out`}`;
 }
 
 function logOf(tolerance) {

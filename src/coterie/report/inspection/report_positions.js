@@ -24,8 +24,9 @@ function runs(order) {
 
 function featureAt(feature) {
   const group = view.labels[feature];
-  const words = `Feature ${quoted(features[feature])}, group ${group}`;
-  return [words, named(features[feature]), ", group ", chip(group, view.colours[group])];
+  const isRest = view.colours[group] === REST_COLOUR;
+  const words = `Feature ${quoted(features[feature])}, ${isRest ? LEFT_OUT : `group ${group}`}`;
+  return [words, named(features[feature]), isRest ? ", " : ", group ", chip(group, view.colours[group])];
 }
 
 function showPlaces(host) {
@@ -94,8 +95,9 @@ function bands(blocks, top, height, opacity) {
 
 /** The number of the group in each band that is wide enough. */
 function bandNumbers(blocks, y) {
-  return blocks.filter(({ group, x1, x2 }) => x2 - x1 > 8 + 7 * String(group).length).map(({ group, x1, x2 }) =>
-    drawn("text", { class: DARK_COLOURS.has(view.colours[group]) ? "on-dark" : "on-light", x: (x1 + x2) / 2, y, "text-anchor": "middle" }, String(group)));
+  const word = (group) => (view.colours[group] === REST_COLOUR ? LEFT_OUT : String(group));
+  return blocks.filter(({ group, x1, x2 }) => x2 - x1 > 8 + 7 * word(group).length).map(({ group, x1, x2 }) =>
+    drawn("text", { class: DARK_COLOURS.has(view.colours[group]) ? "on-dark" : "on-light", x: (x1 + x2) / 2, y, "text-anchor": "middle" }, word(group)));
 }
 
 function nearest(distances) {
@@ -182,7 +184,7 @@ function mapNumbers(pen, shown, xs, ys, cell) {
   pen.textBaseline = "middle";
   pen.font = "600 12px system-ui, sans-serif";
   for (const [group, own] of members) {
-    if (own.length * cell * cell < 500) continue;
+    if (own.length * cell * cell < 500 || view.colours[group] === REST_COLOUR) continue;
     const middle = [xs, ys].map((values) => own.reduce((sum, one) => sum + values[one], 0) / own.length);
     const at = own[nearest(own.map((one) => Math.hypot(xs[one] - middle[0], ys[one] - middle[1])))];
     const wide = 7 + 7 * String(group).length;
