@@ -12,10 +12,14 @@ import numpy as np
 
 mpl.use("agg")
 import matplotlib.pyplot as plt
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from coterie import Coterie, NonLinCFA, ToleranceCV
 from coterie.datasets import load_tecator, make_groups
-from coterie.plot import plot_groups, plot_path, plot_trace
+from coterie.plot import plot_effects, plot_groups, plot_path, plot_trace, plot_tree
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442"]
@@ -69,6 +73,21 @@ def plots_path(path: Path) -> None:
     ax.figure.savefig(path, dpi=90)
 
 
+def plots_tree(path: Path) -> None:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    plot_tree(Coterie().fit(X, y)).figure.savefig(path, dpi=90)
+
+
+def plots_joint(path: Path) -> None:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    reducer = Coterie().fit(X, y)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(reducer.transform(X), y)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained")
+    plot_path(reducer, ax=left)
+    plot_effects(reducer, model, X, y, ax=right)
+    figure.savefig(path, dpi=80)
+
+
 def report(path: Path) -> None:
     """The upper part of the report that `coterie demo` writes, in Debian's Chromium."""
     from playwright.sync_api import sync_playwright
@@ -87,4 +106,6 @@ if __name__ == "__main__":
     tecator_groups(here / "tecator_groups.png")
     plots_tecator(here / "plots_tecator.png")
     plots_path(here / "plots_path.png")
+    plots_tree(here / "plots_tree.png")
+    plots_joint(here / "plots_joint.png")
     report(here / "report.png")

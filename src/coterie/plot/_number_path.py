@@ -138,7 +138,7 @@ class NumberPathDisplay:
             self.score,
             color=SCORE_COLOUR,
             marker=".",
-            label="held-out rows, ± standard error of the difference to the best",
+            label="held-out rows, ± standard error",
         )
         self.ax_.plot([], [], color=STABILITY_COLOUR, linestyle="--", label="stability")
         hide_frame(self.ax_)
