@@ -160,7 +160,7 @@ def chain_of(n_features, **parts):
         min_correlation=0.7,
         may_join=[0] * (n_features - 1),
         prices=[0.001 * (node + 1) for node in nodes],
-        exit_prices=[float("nan")] * n_features,
+        exit_prices=[None] * n_features,
         allowance=0.005,
         constant=[],
     )

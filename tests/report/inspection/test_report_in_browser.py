@@ -439,10 +439,10 @@ def told(page, first, second):
 
 
 # In the chain, features a < b are joined by merge b - 1, whose price is 0.001 b.
-NAN_AT_1 = [0.001, float("nan"), *(0.001 * (node + 1) for node in range(2, 11))]
+NONE_AT_1 = [0.001, None, *(0.001 * (node + 1) for node in range(2, 11))]
 REASONS = [
     (0, 1, {}, ["are together, in group 0", "cost 0.001", "highest price that was paid, is 0.005"]),
-    (0, 2, {"prices": NAN_AT_1}, ["are together", "merged before any price was asked"]),
+    (0, 2, {"prices": NONE_AT_1}, ["are together", "merged before any price was asked"]),
     (0, 6, {}, ["is in group 0", "is in group 2", "would cost 0.006", "the allowance, 0.005"]),
     (0, 4, {}, ["would merge at a price of 0.004 with fewer groups"]),
     (0, 8, {"may_join": [0] * 6 + [1] * 5}, ["too unlike", "0.49, the square of min_correlation"]),

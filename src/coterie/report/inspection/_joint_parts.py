@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie._core.values import FloatArray
 from coterie.estimators import shown_labels, tree_reasons
 
 # Labels of all partitions; more would make the report slow to open.
@@ -65,7 +66,8 @@ class Tree:
     min_correlation : float
         The smallest correlation of a member with its group.
     may_join, prices, exit_prices, allowance
-        As in ``TreeReasons``; lists are empty and the allowance is None if not known.
+        As in ``TreeReasons``, with None where there is no price; lists are empty and the
+        allowance is None if not known.
     constant : list of int
         Constant features.
     """
@@ -76,8 +78,8 @@ class Tree:
     order: list[int]
     min_correlation: float
     may_join: list[int]
-    prices: list[float]
-    exit_prices: list[float]
+    prices: list[float | None]
+    exit_prices: list[float | None]
     allowance: float | None
     constant: list[int]
 
@@ -135,8 +137,12 @@ def build_tree(reducer: Any, order: Any) -> Tree | None:
     return replace(
         tree,
         may_join=reasons.may_join.tolist(),
-        prices=reasons.prices.tolist(),
-        exit_prices=reasons.exit_prices.tolist(),
+        prices=_known(reasons.prices),
+        exit_prices=_known(reasons.exit_prices),
         allowance=reasons.allowance,
         constant=np.flatnonzero(reasons.is_constant).tolist(),
     )
+
+
+def _known(prices: FloatArray) -> list[float | None]:
+    return [None if np.isnan(price) else price for price in prices.tolist()]
