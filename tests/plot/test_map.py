@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import xarray
 
-from coterie import NonLinCFA
+from coterie import Coterie, NonLinCFA
 from coterie.plot import MapDisplay, plot_map
 from coterie.plot._canvas import SINGLE_COLOUR
 from coterie.plot._map import _innermost_member
@@ -161,3 +161,17 @@ def test_names_with_coordinates_are_enough(rng):
     np.testing.assert_array_equal(shown.coordinates[:5], [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)])
     with pytest.raises(ValueError, match="variable must be one of 'u', 'v', got None"):
         MapDisplay.from_estimator(reducer)
+
+
+def test_cells_of_a_field_that_are_left_out_are_drawn(rng):
+    shared = rng.standard_normal((120, 1))
+    cells = np.hstack([shared + 0.3 * rng.standard_normal((120, 3)), rng.standard_normal((120, 3))])
+    field = xarray.DataArray(
+        cells.reshape(120, 2, 3),
+        coords={"time": np.arange(120), "lat": [0.0, 1.0], "lon": [0.0, 1.0, 2.0]},
+        dims=("time", "lat", "lon"),
+    )
+    reducer = Coterie().fit(field, shared.ravel())
+    shown = MapDisplay.from_estimator(reducer)
+    assert len(reducer.rest_) == 3
+    np.testing.assert_array_equal(shown.labels, reducer.labels_)

@@ -89,8 +89,10 @@ class MapDisplay:
             return cls(reducer.labels_, points, reducer.signs_, **named)
         if not hasattr(reducer, "as_field"):
             return cls._from_names(reducer, variable)
-        labels = _select_variable(reducer.as_field(), variable)
-        signs = _select_variable(reducer.fit_.features.layout.field(reducer.signs_), variable)
+        # as_field() has no number for what is left out, which is drawn here.
+        field = reducer.fit_.features.layout.field
+        labels = _select_variable(field(reducer.labels_.astype(np.float64)), variable)
+        signs = _select_variable(field(reducer.signs_), variable)
         return cls._from_field(labels, signs)
 
     @classmethod
