@@ -15,7 +15,7 @@ FLOORS := .venv-floors
 # One of so many fast tests is run with them: make floors SHARE=1 runs all.
 SHARE ?= 12
 
-.PHONY: help demo test check floors hunt quick mutants reproduce bench pictures clean
+.PHONY: help demo test check floors hunt quick mutants reproduce bench pictures gallery clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
@@ -87,6 +87,10 @@ bench: $(READY)  ## measure speed and memory beside peers; writes benchmarks/res
 
 pictures: $(READY)  ## draw the pictures of the README and of docs again
 	$(BIN)/python docs/pictures.py
+
+gallery: $(READY)  ## run the worked examples and write their pages, docs/gallery
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[gallery]'
+	$(BIN)/python docs/gallery.py
 
 clean:  ## remove the virtual environments and caches
 	rm -rf .venv $(FLOORS) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+GALLERY = sorted((ROOT / "examples" / "gallery").glob("*.py"))
 # Those that start processes of a library, and run in a process of their own.
 LIBRARIES = {"ray_tasks": "ray", "spark": "pyspark"}
 
@@ -36,3 +38,16 @@ def test_examples_with_processes_of_their_own_run(example):
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip()
     assert "not as" not in run.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", GALLERY, ids=lambda path: path.stem)
+def test_worked_examples_run_and_have_a_page(script, capsys):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    runpy.run_path(str(script), run_name="__main__")
+    pyplot.close("all")
+    assert capsys.readouterr().out.strip()
+    page = (ROOT / "docs" / "gallery" / f"{script.stem}.md").read_text(encoding="utf-8")
+    assert page.startswith(script.read_text(encoding="utf-8").splitlines()[1].removeprefix("# "))
+    assert f"gallery/{script.stem}.md" in (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
