@@ -4,11 +4,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from itertools import product
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
 
 mpl.use("agg")
 import matplotlib.pyplot as plt
@@ -21,40 +19,15 @@ from coterie import Coterie, NonLinCFA, ToleranceCV
 from coterie.datasets import load_tecator, make_groups
 from coterie.plot import plot_effects, plot_groups, plot_path, plot_trace, plot_tree
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart.
-COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442"]
-MARKERS = ["o", "s", "^"]
-ALONE = "#bbbbbb"
-
 
 def tecator_groups(path: Path) -> None:
-    tecator = load_tecator()
-    reducer = Coterie().fit(tecator.data[:172], tecator.target[:172])
-    mean = tecator.data.mean(axis=0)
-    channels = np.arange(1, 101)
-    figure, axes = plt.subplots(figsize=(8, 3.4), layout="constrained")
-    axes.plot(channels, tecator.data[:172:6].T, color="#e8e8e8", linewidth=0.7, zorder=1)
-    larger = [members for members in reducer.groups_ if len(members) > 1]
-    single = [members for members in reducer.groups_ if len(members) == 1]
-    for label, some in (("alone", single), ("left out", [reducer.rest_])):
-        if sum(map(len, some)):
-            places = np.concatenate(some)
-            axes.scatter(channels[places], mean[places], color=ALONE, s=14, label=label, zorder=2)
-    for (marker, colour), members in zip(product(MARKERS, COLOURS), larger, strict=False):
-        style = {"color": colour, "marker": marker, "label": f"mean of {len(members)}"}
-        axes.scatter(channels[members], mean[members], s=26, zorder=3, **style)
-    assert len(larger) <= len(MARKERS) * len(COLOURS), "more groups than styles"
-    axes.set(
-        xlabel="channel (850 to 1050 nm)",
-        ylabel="absorbance",
-        xlim=(0, 101),
-        title=f"Tecator: 100 channels become {reducer.n_groups_} columns",
-    )
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(
-        ncols=1, fontsize="small", frameon=False, loc="center left", bbox_to_anchor=(1, 0.5)
-    )
-    figure.savefig(path, dpi=130)
+    X, y = load_tecator(return_X_y=True, as_frame=True)
+    reducer = Coterie().fit(X[:172], y[:172])
+    figure, ax = plt.subplots(figsize=(9, 3.8), layout="constrained")
+    plot_groups(reducer, X, positions=range(1, 101), ax=ax)
+    title = f"Tecator: 100 channels become {reducer.n_groups_} columns"
+    ax.set(xlabel="channel (850 to 1050 nm)", ylabel="mean absorbance", title=title)
+    figure.savefig(path, dpi=110)
 
 
 def plots_tecator(path: Path) -> None:
