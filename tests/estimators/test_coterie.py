@@ -480,3 +480,16 @@ def test_groups_are_complete(rng):
     whole = {tuple(range(a, b)) for a, b in pairwise(edges[:4].tolist())}
     assert {tuple(group.tolist()) for group in reducer.groups_} == whole
     np.testing.assert_array_equal(reducer.rest_, np.arange(20, 26))
+
+
+def test_stability_is_what_fits_to_fewer_rows_say(rng):
+    X, y = load_tecator(return_X_y=True)
+    reducer = Coterie().fit(X, y)
+    overlaps = []
+    for _ in range(5):
+        rows = rng.permutation(len(y))[: 3 * len(y) // 5]
+        again = Coterie().fit(X[rows], y[rows]).with_n_groups(reducer.n_groups_)
+        for group in map(set, reducer.groups_):
+            shares = [len(group & set(other)) / len(group | set(other)) for other in again.groups_]
+            overlaps.append(max(shares))
+    assert reducer.stability_.mean() == pytest.approx(np.mean(overlaps), abs=0.2)

@@ -14,7 +14,7 @@ from coterie._core.joint._growth import grow_tree
 from coterie._core.joint._likeness import Leaves
 from coterie._core.joint._path import Freedom, Path, joint_path
 from coterie._core.joint._penalty import Penalty, penalty_by_folds
-from coterie._core.joint._sums import RowSums
+from coterie._core.joint._sums import RowSums, Scatter
 from coterie._core.joint._tree import Rules, Tree
 from coterie._core.values import BoolArray, FloatArray, IntArray
 
@@ -213,10 +213,10 @@ def _resampled(
 ) -> tuple[dict[int, IntArray], ...]:
     """The groups of paths, and of trees, from some of the rows."""
     within = _rules_of_start(rules, tree, start)
-    above = labels_of(tree, start)
+    above, everything = labels_of(tree, start), sums.everything()
     found = []
     for sets in _shares_of_sets(len(sums.count)):
-        scatter = sums.over(sets)
+        scatter = _standardised(sums.over(sets), everything)
         sizes = tree.n_members[start]
         grown = grow_tree(Leaves(sizes, scatter.columns / scatter.n), within)
         path = joint_path(scatter, grown, np.arange(len(start)), penalty, freedom)
@@ -226,6 +226,22 @@ def _resampled(
         }
         found.append({number: np.append(one, -1)[above] for number, one in labels.items()})
     return tuple(found)
+
+
+def _standardised(some: Scatter, everything: Scatter) -> Scatter:
+    """The scatter over some rows, each column scaled to the variance that it has over all rows.
+
+    Likeness is a mean correlation. Without this, columns that happen to vary more in some rows
+    would seem to be more alike.
+    """
+    wanted = everything.columns.diagonal() / everything.n
+    own = some.columns.diagonal() / some.n
+    scale = np.sqrt(np.divide(wanted, own, out=np.zeros_like(own), where=own > 0))
+    return some._replace(
+        mean=some.mean * np.append(scale, np.ones(len(some.mean) - len(scale))),
+        columns=some.columns * np.outer(scale, scale),
+        cross=some.cross * scale[:, None],
+    )
 
 
 def _rules_of_start(rules: Rules, tree: Tree, start: IntArray) -> Rules:
