@@ -102,12 +102,8 @@ def span(columns):
         ({"inputs": StandardScaler()}, "has no ONNX operator: apply it before the reducer"),
         ({"aggregation": span}, "aggregation 'span' is not supported in ONNX"),
         (
-            {"missing": "pairwise"},
-            "missing='pairwise' is not supported in ONNX: fill in missing values",
-        ),
-        (
             {"missing": "pairwise", "aggregation": "max"},
-            "missing='pairwise' is not supported in ONNX",
+            "aggregation 'max' with missing values is not supported in ONNX",
         ),
     ],
 )
@@ -115,6 +111,33 @@ def test_what_onnx_lacks_is_refused(problem, parameters, sentence):
     pytest.importorskip("skl2onnx")
     with pytest.raises(ValueError, match=sentence):
         coterie.to_onnx(NonLinCFA(0.1, **parameters).fit(*problem))
+
+
+@pytest.mark.parametrize(
+    "reducer",
+    [
+        NonLinCFA(0.1, missing="pairwise"),
+        coterie.Coterie(inputs=None),
+        coterie.Coterie(inputs="clip"),
+    ],
+    ids=["pairwise", "Coterie", "clipped"],
+)
+def test_missing_values_are_filled_in_by_the_graph(problem, reducer, rng):
+    pytest.importorskip("skl2onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, y = problem
+    holes = np.where(rng.random(X.shape) < 0.2, np.nan, X).astype(np.float32)
+    holes[0] = np.nan
+    fitted = reducer.fit(holes.astype(np.float64), y)
+    session = onnxruntime.InferenceSession(coterie.to_onnx(fitted).SerializeToString())
+    found = session.run(None, {"X": holes})[0]
+    np.testing.assert_allclose(found, fitted.transform(holes.astype(np.float64)), atol=1e-5)
+
+
+def test_ranks_are_refused_in_a_sentence(problem):
+    pytest.importorskip("skl2onnx")
+    with pytest.raises(ValueError, match=r"^The reducer turns columns into ranks"):
+        coterie.to_onnx(coterie.Coterie(inputs="rank").fit(*problem))
 
 
 def test_only_what_is_fitted_goes_to_onnx():

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._core.aggregations import Extreme, Median, Norm, SumOfSquares
 from coterie._core.fit import Fit, LinearAggregates
-from coterie._core.values import IntArray
+from coterie._core.joint import Clipped, Percentiles
+from coterie._core.values import FloatArray, IntArray
 from coterie._model_selection.tuning import REDUCERS
 
 # NumPy functions that ONNX has too, with the same results up to rounding.
@@ -28,6 +29,8 @@ ONNX_OPERATORS = {
     np.sqrt: "Sqrt",
     np.tanh: "Tanh",
 }
+# ONNX's number for double precision, as in onnx.TensorProto.
+DOUBLE = 11
 # The operators used here have not changed since this opset.
 MIN_OPSET = 18
 
@@ -147,6 +150,16 @@ def _add_inputs(graph: OnnxGraph, columns: str, inputs: Any) -> str:
         return columns
     if inputs is np.square:
         return graph.node("Mul", columns, columns)
+    if isinstance(inputs, Clipped):
+        lower = graph.node("Max", columns, graph.constant(inputs.low))
+        clipped = graph.node("Min", lower, graph.constant(inputs.high))
+        # What is missing stays so.
+        return graph.node("Where", graph.node("IsNaN", columns), columns, clipped)
+    if isinstance(inputs, Percentiles):
+        raise ValueError(
+            "The reducer turns columns into ranks (inputs_ is 'rank'), which has no ONNX operator: "
+            "fit it with inputs=None or inputs='clip'."
+        )
     known = [operator for function, operator in ONNX_OPERATORS.items() if inputs is function]
     if not known:
         raise ValueError(
@@ -159,17 +172,42 @@ def _add_inputs(graph: OnnxGraph, columns: str, inputs: Any) -> str:
 def _add_aggregates(graph: OnnxGraph, columns: str, fit: Fit) -> str:
     """Add the aggregates of all groups, one column each."""
     aggregates = fit.aggregates
-    # Coterie fills missing values in; without them, its aggregates are plain sums.
-    is_sum = isinstance(aggregates, LinearAggregates) and aggregates.spread is not None
-    if aggregates.means is not None and not is_sum:
-        raise ValueError(
-            "missing='pairwise' is not supported in ONNX: fill in missing values first."
-        )
     if isinstance(aggregates, LinearAggregates):
+        if aggregates.means is not None:
+            return _add_available(graph, columns, aggregates, aggregates.means)
         if aggregates.centre.any():
             columns = graph.node("Sub", columns, graph.constant(aggregates.centre))
         return graph.node("MatMul", columns, graph.constant(aggregates.weights.toarray().T))
+    if aggregates.means is not None:
+        raise ValueError(
+            f"aggregation {fit.aggregation.name!r} with missing values is not supported in ONNX: "
+            "use the mean or the sum, or fill in missing values before the reducer."
+        )
     return _add_nonlinear_aggregates(graph, columns, fit.aggregation, fit.labels, fit.groups)
+
+
+def _add_available(
+    graph: OnnxGraph, columns: str, aggregates: LinearAggregates, means: FloatArray
+) -> str:
+    """Add linear aggregates that fill in missing members, as `LinearAggregates` does."""
+    weights = aggregates.weights.toarray()
+    unit = np.ones(len(means)) if aggregates.spread is None else aggregates.spread
+    is_missing = graph.node("IsNaN", columns)
+    missing = graph.node("Cast", is_missing, to=DOUBLE)
+    filled = graph.node("Where", is_missing, graph.constant(means), columns)
+    apart = graph.node(
+        "Div", graph.node("Sub", filled, graph.constant(means)), graph.constant(unit)
+    )
+    deviation = graph.node("MatMul", apart, graph.constant(np.sign(weights).T))
+    there = graph.node("Sub", graph.constant(1.0), missing)
+    count = graph.node("MatMul", there, graph.constant(np.abs(np.sign(weights)).T))
+    if aggregates.spread is not None:
+        count = graph.node("Max", count, graph.constant(1.0))
+    each = graph.node("Div", deviation, count)
+    lost = graph.node("MatMul", missing, graph.constant((np.abs(weights) * unit).T))
+    known = graph.node("Sub", filled, graph.constant(aggregates.centre))
+    sums = graph.node("MatMul", known, graph.constant(weights.T))
+    return graph.node("Add", sums, graph.node("Mul", lost, each))
 
 
 def _add_nonlinear_aggregates(
