@@ -219,7 +219,7 @@ def stability(
     >>> result.labels
     array([ 0,  0,  1,  1, -1])
     >>> result.group_scores
-    array([0.8 , 0.85])
+    array([0.8, 0.8])
 
     The rule of the paper has every feature in a group. On all rows the last one joins the second
     group, but it does not do so in all resamples:

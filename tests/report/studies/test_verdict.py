@@ -145,7 +145,7 @@ def test_rows_in_time_are_noticed(kind, name):
 
 @pytest.mark.parametrize("values", [["a", "b"], ["20", "21"], [1.0, 2.0], ["2020-01-01", "later"]])
 def test_what_is_no_date_is_left_alone(values):
-    assert ordered_dates(pd.DataFrame({"day": values})) is None
+    assert ordered_dates(pd.DataFrame({"day": values}), [0.0, 1.0]) is None
 
 
 def test_groups_of_rows_are_never_on_both_sides():
@@ -217,3 +217,14 @@ def test_fields_are_studied_as_their_columns():
     assert [score.score for score in found.summary.scores] == pytest.approx(expected)
     compared = coterie.report.compare(field.transpose("lat", "time", "lon"), target, cv=2)
     assert compared.scores[0].n_columns == coterie.report.compare(X, y, cv=2).scores[0].n_columns
+
+
+def test_months_of_a_field_are_split_in_time(rng):
+    xarray = pytest.importorskip("xarray")
+    shared = rng.normal(size=(120, 1, 1))
+    values = shared + 0.3 * rng.normal(size=(120, 2, 3))
+    months = pd.date_range("2000-01-01", periods=120, freq="MS")
+    coords = {"time": months, "lat": [0.0, 1.0], "lon": [0.0, 1.0, 2.0]}
+    field = xarray.DataArray(values, coords=coords, dims=("time", "lat", "lon"))
+    told = study(field, shared.ravel(), path=False).summary.notes
+    assert any("split in time" in note for note in told)

@@ -7,23 +7,30 @@ from typing import Any
 
 import numpy as np
 
+from coterie._data.fields import is_field, sample_dim_of
+
 # Texts of other lengths are not dates: from "1-1-2020" to a time stamp with a zone.
 DATE_LENGTHS = range(8, 36)
 
 
-def ordered_dates(X: Any) -> str | None:
+def ordered_dates(X: Any, y: Any) -> str | None:
     """The first column of dates in a pandas or polars data frame whose rows are in order.
 
-    Dates are of a date type, or text such as 2020-01-31 in every row.
+    Dates are of a date type, or text such as 2020-01-31 in every row. Rows of an xarray field are
+    in order if the coordinate of their dimension is.
 
     Examples
     --------
     >>> import pandas
     >>> days = pandas.DataFrame({"day": ["2020-01-30", "2020-01-31"], "wind": [1.0, 2.0]})
-    >>> ordered_dates(days)
+    >>> ordered_dates(days, [0.5, 0.7])
     'day'
     """
-    if not hasattr(X, "columns") or (not hasattr(X, "iloc") and not hasattr(X, "get_column")):
+    if is_field(X):
+        dim = sample_dim_of(X, y)
+        times = np.asarray(X[dim])
+        return dim if times.dtype.kind == "M" and _is_ordered(times) else None
+    if not hasattr(X, "iloc") and not hasattr(X, "get_column"):
         return None
     for name in X.columns:
         values = as_dates(np.asarray(X[name]))

@@ -196,7 +196,7 @@ def study(
     ['coterie', 'ridge on all columns', 'lasso on all columns', 'PCA', 'the mean']
     """
     report = progress or _no_progress
-    dates = ordered_dates(X)
+    dates = ordered_dates(X, y)
     by_time = by_time or (dates is not None and groups is None and not test_last)
     rows, preparer = Samples.from_any_table(
         X, y, estimator, sample_weight, groups, offset=offset, exposure=exposure
