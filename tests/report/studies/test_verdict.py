@@ -228,3 +228,13 @@ def test_months_of_a_field_are_split_in_time(rng):
     field = xarray.DataArray(values, coords=coords, dims=("time", "lat", "lon"))
     told = study(field, shared.ravel(), path=False).summary.notes
     assert any("split in time" in note for note in told)
+
+
+def test_a_mean_that_drifts_does_not_hide_what_predicts():
+    # Later rows have another mean each, so the guess from earlier rows is bad in many ways.
+    guess = {"R2": [-60.0, -1.0, -40.0, -2.0, -5.0]}
+    scores = {"coterie": {"R2": [0.8, 0.9, 0.7, 0.85, 0.8]}, "the mean": guess}
+    scores["ridge on all columns"] = {"R2": [0.79, 0.89, 0.7, 0.84, 0.79]}
+    shape = {"n_columns": 3, "n_features": 20, "splits": "blocks of later rows"}
+    verdict = judge("R2", scores, test_ratio=0.25, **shape)
+    assert verdict.code == "use_groups"

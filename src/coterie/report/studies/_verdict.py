@@ -18,7 +18,7 @@ from coterie.report.inspection import (
     StudyVerdict,
     metric_label,
 )
-from coterie.report.studies._metrics import AUC, LOG_LOSS, LOWER_IS_BETTER
+from coterie.report.studies._metrics import AUC, DEVIANCE, LOG_LOSS, LOWER_IS_BETTER, R2
 
 COTERIE, RIDGE, LASSO, PCA = "coterie", "ridge on all columns", "lasso on all columns", "PCA"
 MEAN, SHARES = "the mean", "the class shares"
@@ -27,6 +27,9 @@ MARGIN = 0.005
 # One split has no error: only differences above this count.
 MARGIN_OF_ONE_SPLIT = 0.02
 CONFIDENCE = 0.95
+
+# The score of whoever knows nothing but the mean, or the class shares, of the held-out rows.
+NO_SKILL = {R2: 0.0, DEVIANCE: 0.0, AUC: 0.5}
 
 # The scores of a method by name, one value for each split.
 ByMetric = Mapping[str, Sequence[float]]
@@ -185,11 +188,19 @@ class _Facts:
         return -math.inf if math.isnan(mean) else mean
 
     def _predicts(self, name: str) -> bool:
-        """Whether a method is surely better than a guess; with one split, better."""
+        """Whether a method is surely better than a guess; with one split, better.
+
+        A guess that knows the held-out rows is the stricter one. But in time, where the mean
+        drifts, the guess from training rows may be bad in so many ways that nothing is surely
+        better, so either one will do.
+        """
         over = difference(
             self.metric, self.scores[name], self.guess, self.scores[self.guess], self.ratio
         )
-        return over.gain > MARGIN if over.error is None else over.is_gain
+        score, error = mean_with_error(self.scores[name][self.metric], self.ratio)
+        if over.error is None or error is None:
+            return over.gain > MARGIN
+        return over.is_gain or score - error > NO_SKILL[self.metric]
 
     def _beside(self, rival: str) -> Difference:
         """The difference that counts: a sure loss by any score, else the main score."""
@@ -217,7 +228,8 @@ class _Facts:
 
     def _worth(self) -> float:
         """How much the best method gains over a guess."""
-        return max(self._mean(COTERIE), self._mean(self.best)) - self._mean(self.guess)
+        guess = max(self._mean(self.guess), NO_SKILL[self.metric])
+        return max(self._mean(COTERIE), self._mean(self.best)) - guess
 
     def _nothing_sentence(self) -> str:
         return (
@@ -226,7 +238,7 @@ class _Facts:
         )
 
     def _keep_sentence(self) -> str:
-        return f"Keep all {self.n_features:,} columns: none can be joined without a loss."
+        return f"Keep all {self.n_features:,} columns: none was joined or left out."
 
     def _rival_sentence(self, beside: Difference) -> str:
         name = self.best.replace("all columns", f"all {self.n_features:,} columns")
@@ -246,11 +258,11 @@ class _Facts:
         told = _with_error(beside.gain, beside.error, sign=True)
         label = metric_label(beside.metric)
         if beside.is_gain and beside.gain > MARGIN:
-            how = f"they predict better than {self.best} ({label} {told})"
+            how = f"they predict better than {self.best} ({label} difference {told})"
         elif beside.error is None or beside.gain - beside.error >= -2 * MARGIN:
-            how = f"they predict as well as {self.best} ({label} {told})"
+            how = f"they predict as well as {self.best} ({label} difference {told})"
         else:
-            how = f"no loss against {self.best} can be shown ({label} {told})"
+            how = f"no loss against {self.best} can be shown ({label} difference {told})"
         return f"Use these {_columns(self.n_columns)} instead of {self.n_features:,}: {how}."
 
 
