@@ -301,7 +301,7 @@ def test_large_sparse_columns_are_summed_by_fold(blocks, rng, monkeypatch, kind)
         y = np.digitize(y, [-1, 1]) if kind == "classes" else rng.poisson(np.exp(y))
     weights = rng.integers(1, 3, len(y))
     dense = Coterie(inputs=None).fit(X, y, weights)
-    monkeypatch.setattr("coterie.estimators._coterie.MAX_DENSE", 5 * 15**2)
+    monkeypatch.setattr("coterie.estimators._joint_solve.MAX_DENSE", 5 * 15**2)
     monkeypatch.setattr("coterie.estimators._sparse_moments.DENSE_AT_A_TIME", 40 * 15)
     summed = Coterie().fit(X, y, weights)
     assert summed.task_ == dense.task_
@@ -310,7 +310,7 @@ def test_large_sparse_columns_are_summed_by_fold(blocks, rng, monkeypatch, kind)
     np.testing.assert_allclose(summed.transform(X).toarray(), dense.transform(X).toarray())
     with pytest.raises(ValueError, match="since `cv` is no number: use NonLinCFA"):
         Coterie(cv=KFold(5)).fit(X, y)
-    monkeypatch.setattr("coterie.estimators._coterie.MAX_DENSE", 5 * 15**2 - 1)
+    monkeypatch.setattr("coterie.estimators._joint_solve.MAX_DENSE", 5 * 15**2 - 1)
     with pytest.raises(ValueError, match="since there are 15 columns: use NonLinCFA"):
         Coterie().fit(X, y)
 

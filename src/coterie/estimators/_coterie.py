@@ -3,85 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._core.aggregations import LinearSum
-from coterie._core.devices import host, is_foreign
-from coterie._core.fit import Features, FitSpec, Scaling
-from coterie._core.joint import (
-    INPUTS,
-    Scored,
-    Splits,
-    fit_joint,
-)
-from coterie._core.threads import few_threads
-from coterie._core.values import FloatArray, is_sparse
-from coterie._data.joint_training import (
-    JointSpec,
-    JointTraining,
-    inputs_by_content,
-    same_units,
-    training_from_columns,
-    training_from_moments,
-)
+from coterie._core.fit import Features
+from coterie._core.joint import INPUTS, Scored
 from coterie._data.moments import Moments
-from coterie._data.parameters import (
-    checked_constraints,
-    checked_count,
-    checked_importance,
-    checked_share,
-    checked_word,
-    joint_spec,
-)
-from coterie._data.training import (
-    Given,
-    TargetsOfTask,
-    check_values,
-    feature_names,
-    fitted_inputs,
-    input_columns,
-    lazy_data,
-    moment_data,
-    read_table,
-    splits_of_rows,
-    table_of_field,
-    task_in_moments,
-    task_of,
-)
-from coterie._data.validation import library_of
+from coterie._data.parameters import checked_count, checked_word
+from coterie._data.training import Given
 from coterie.estimators._joint_model import JointModel
+from coterie.estimators._joint_solve import (
+    TASKS,
+    Asked,
+    Solved,
+    solved_from_moments,
+    solved_from_table,
+)
 from coterie.estimators._reducer import Reducer, store
-from coterie.estimators._sparse_moments import sparse_moments
 from coterie.estimators._warnings import warn
-
-TASKS = ("auto", "regression", "classes", "counts")
-# scikit-learn's word for classes.
-SYNONYMS = {"classification": "classes"}
-# A fit on fewer rows than this per fold would have folds of one row.
-MIN_ROWS_PER_FOLD = 2
-# A sparse table is made dense up to this many numbers; sums over folds have at most as many.
-MAX_DENSE = 2**28
-# With fewer multiplications for all pairs of columns, several threads are not faster.
-MAX_LIGHT_PRODUCTS = 2**28
-
-
-@dataclass(frozen=True)
-class JointPricing:
-    """What the readers of training data ask about Coterie."""
-
-    targets: Any
-    cv: Any
-    name: ClassVar[str] = "Coterie"
-    family: ClassVar[None] = None
-    cv_is_default: ClassVar[bool] = True
-    row_reason: ClassVar[None] = None
-    regresses_numbers: ClassVar[bool] = False
 
 
 class Coterie(Reducer):
@@ -278,179 +220,23 @@ class Coterie(Reducer):
             proportion to its exposure. Only ratios of exposures matter.
         """
         self.__dict__.pop("_moments", None)
-        spec = joint_spec(self.get_params(deep=False))
-        X, y, layout = table_of_field(X, y)
+        asked = Asked.of(self.get_params(deep=False))
         given = Given(sample_weight, groups, offset, exposure)
-        if library_of(X) is not None:
-            data = lazy_data(X, y, given, self._without_inputs(spec), self._pricing(), layout)
-            found = "regression" if data.classes is None else "classes"
-            task = self._checked_task()
-            return self._fit_parts(data, spec, found if task == "auto" else task)
-        return self._fit_rows(X, y, given, spec, layout)
+        return self._store_solved(solved_from_table(self, X, y, given, asked), asked)
 
     def _pricing(self) -> Any:
-        # Rows that are not in memory are read once: there "auto" is what the moments say.
-        return JointPricing(TargetsOfTask(self._checked_task(), "Coterie"), self._n_folds)
-
-    def _without_inputs(self, spec: FitSpec) -> FitSpec:
-        """The specification for moments: columns as they are, and no missing values."""
-        inputs = None if isinstance(spec.inputs, str) and spec.inputs == "auto" else spec.inputs
-        return replace(spec, inputs=inputs, missing=False)
-
-    def _fit_rows(self, X: Any, y: Any, given: Given, spec: FitSpec, layout: Any) -> Self:
-        on_device = is_foreign(X) and not isinstance(X, np.ndarray)
-        if on_device:
-            X = host(X)
-        pricing, own = self._pricing(), _own_inputs(spec)
-        table = read_table(self, X, y, given, replace(spec, inputs=own), pricing, layout)
-        has_holes = not on_device and not is_sparse(table.X)
-        if is_sparse(table.X) and own is None:
-            input_columns(Features(table.n_features), table.X, spec.aggregation)
-        is_large = is_sparse(table.X) and np.prod(table.X.shape, dtype=float) > MAX_DENSE
-        if is_sparse(table.X) and not is_large:
-            table = table._replace(X=table.X.toarray())
-        task, exposure = self._task_of_rows(table), None
-        if table.rows.offset is not None:
-            exposure, weights = _exposed(table.rows.offset, table.rows.weights)
-            table = table._replace(rows=table.rows._replace(weights=weights))
-        targets = TargetsOfTask(task, "Coterie").from_y(table.y, exposure)
-        if is_large:
-            return self._fit_large_sparse(table, targets, task, spec)
-        importance = checked_importance(spec.target_weights, targets.values.shape[1])
-        values, weights = targets.values[:, importance > 0], table.rows.weights
-        splits = self._splits(table, targets)
-        features = Features(table.n_features, table.names, None, None, layout, has_holes)
-        if own is None:
-            input_columns(features, table.X, spec.aggregation)
-        chosen = self._chosen_inputs(spec, table, values, may_change=has_holes)
-        features = replace(features, inputs=chosen)
-        columns = np.asarray(input_columns(features, table.X, spec.aggregation), dtype=np.float64)
-        joint = self._joint_spec(spec, columns.shape[1], features, importance)
-        check_values(columns, partial(feature_names, features, columns.shape[1]))
-        if (columns == columns[0]).all():
-            raise ValueError("X is constant in all columns: there is nothing to group.")
-        with few_threads(bool(columns.size * columns.shape[1] < MAX_LIGHT_PRODUCTS)):
-            training = training_from_columns(columns, values, weights, splits, joint)
-            model = self._solved(training)
-        scaling = _scaling(training, spec)
-        return self._store_model(
-            model, spec, replace(features, scaling=scaling), targets.classes, task
-        )
-
-    def _fit_large_sparse(self, table: Any, targets: Any, task: str, spec: FitSpec) -> Self:
-        """Fit to the moments of sparse columns, of which only some rows are dense at a time."""
-        n_rows, n_columns = table.X.shape
-        n_folds = min(self._n_folds, n_rows // MIN_ROWS_PER_FOLD)
-        has_splitter = not isinstance(self.cv, int | np.integer)
-        if has_splitter or n_folds * n_columns**2 > MAX_DENSE:
-            reason = "`cv` is no number" if has_splitter else f"there are {n_columns:,} columns"
-            raise ValueError(
-                f"X is sparse, too large to be made dense, and too large for the sums over folds, "
-                f"since {reason}: use NonLinCFA(), or fewer columns and a number as cv."
-            )
-        # Class labels go in as they are, other targets as what they are taken for.
-        y, kind = (table.y, "classes") if task == "classes" else (targets.values, "regression")
-        moments = sparse_moments(table.X, y, targets.values, table.rows.weights, n_folds)
-        pricing: Any = JointPricing(TargetsOfTask(kind, "Coterie"), n_folds)
-        data = moment_data(
-            moments, self._without_inputs(spec), pricing, names=table.names, layout=table.layout
-        )
-        return self._fit_parts(data, spec, task)
+        return Asked.of(self.get_params(deep=False)).pricing()
 
     def _fit_to_moments(self, moments: Moments, names: Any) -> Self:
-        spec = joint_spec(self.get_params(deep=False))
-        task = self._checked_task()
-        task = task_in_moments(moments) if task == "auto" else task
-        pricing: Any = JointPricing(TargetsOfTask(task, "Coterie"), self._n_folds)
-        data = moment_data(moments, self._without_inputs(spec), pricing, names=names)
-        return self._fit_parts(data, spec, task)
+        asked = Asked.of(self.get_params(deep=False))
+        return self._store_solved(solved_from_moments(moments, names, asked), asked)
 
-    def _fit_parts(self, data: Any, spec: FitSpec, task: str) -> Self:
-        """Fit to moments, one batch of rows per fold."""
-        if len(data.parts) < 2:
-            raise ValueError(
-                "Coterie scores its groups on held-out rows: the moments must have 2 folds or "
-                "more, such as those of moments_from(X, y, cv=5)."
-            )
-        joint = self._joint_spec(spec, data.n_inputs, data.features, data.importance)
-        model = self._solved(training_from_moments(data.parts, joint))
-        return self._store_model(model, spec, data.features, data.classes, task)
-
-    @property
-    def _n_folds(self) -> int:
-        is_number = isinstance(self.cv, int | np.integer) and not isinstance(self.cv, bool)
-        return checked_count("cv", self.cv, least=2) if is_number else 5
-
-    def _checked_task(self) -> str:
-        word = checked_word("task", self.task, [*TASKS, *SYNONYMS])
-        return SYNONYMS.get(word, word)
-
-    def _task_of_rows(self, table: Any) -> str:
-        """The task that was given, or that y and an exposure tell."""
-        task, has_exposure = self._checked_task(), table.rows.offset is not None
-        if has_exposure and task not in ("auto", "counts"):
-            advice = (
-                "divide y by the exposure, and give the exposure as sample_weight"
-                if task == "regression"
-                else "use GenLinCFA(family='bernoulli') with an offset"
-            )
-            raise ValueError(f"exposure and offset are for counts, got task='{task}': {advice}.")
-        if task != "auto":
-            return task
-        return "counts" if has_exposure else task_of(table.y)
-
-    def _splits(self, table: Any, targets: Any) -> Splits | int:
-        """A number of folds, or the splits of a splitter."""
-        n_rows = len(table.y)
-        if isinstance(self.cv, int | np.integer) and not isinstance(self.cv, bool):
-            most = n_rows // MIN_ROWS_PER_FOLD
-            if most < 2:
-                raise ValueError(
-                    f"Coterie scores its groups on held-out rows and got n_samples = {n_rows}; "
-                    "there must be 4 or more."
-                )
-            return min(self._n_folds, most)
-        return Splits.of_pairs(
-            splits_of_rows(self.cv, table.X, table.y, targets, table.rows), n_rows
-        )
-
-    def _chosen_inputs(
-        self, spec: FitSpec, table: Any, targets: FloatArray, *, may_change: bool
-    ) -> Any:
-        """What is made of the columns before they are grouped."""
-        if not isinstance(spec.inputs, str):
-            if spec.inputs is None:
-                return None
-            return fitted_inputs(spec.inputs, table.X, table.y, table.rows.weights)
-        if spec.inputs != "auto":
-            return INPUTS[spec.inputs].of(np.asarray(table.X, dtype=np.float64), table.rows.weights)
-        if not may_change:
-            return None
-        columns = np.asarray(table.X, dtype=np.float64)
-        return inputs_by_content(columns, targets, table.rows.weights)
-
-    def _joint_spec(
-        self, spec: FitSpec, n_inputs: int, features: Features, importance: FloatArray
-    ) -> JointSpec:
-        floor = checked_share("min_correlation", self.min_correlation)
-        names = partial(feature_names, features, n_inputs)
-        limits, must_link = checked_constraints(spec, n_inputs, names)
-        return JointSpec(
-            spec.aggregation, floor, spec.signs, limits, must_link, importance[importance > 0]
-        )
-
-    def _solved(self, training: JointTraining) -> JointModel:
-        leaves_out = checked_word("rest", self.rest, ("drop", "keep")) == "drop"
-        joint = fit_joint(training.data, training.rules, leaves_out=leaves_out, kept=training.kept)
-        return JointModel.of(joint, training)
-
-    def _store_model(
-        self, model: JointModel, spec: FitSpec, features: Features, classes: Any, task: str
-    ) -> Self:
-        self._store_path(model, task, features)
+    def _store_solved(self, solved: Solved, asked: Asked) -> Self:
+        model, spec = solved.model, asked.spec
+        self._store_path(model, solved.task, solved.features)
         scored = model.joint.scored
         number = scored.chosen() if spec.n_groups is None else spec.n_groups
-        self._store_number(model, number, spec.aggregation, features, classes)
+        self._store_number(model, number, spec.aggregation, solved.features, solved.classes)
         self.choice_ = _explained(scored, spec.n_groups, int(self.n_groups_))
         if not scored.predicts:
             warn(
@@ -527,33 +313,6 @@ def restore_path(reducer: Coterie, task: str, plain: dict[str, Any]) -> None:
     reducer._store_number(model, fit.n_groups, fit.aggregation, fit.features, fit.classes)
     asked = None if reducer.n_groups is None else fit.n_groups
     reducer.choice_ = _explained(model.joint.scored, asked, fit.n_groups)
-
-
-def _own_inputs(spec: FitSpec) -> Any:
-    """A function or a transformer of the user; None for a word."""
-    return None if isinstance(spec.inputs, str) else spec.inputs
-
-
-def _exposed(
-    offset: FloatArray, weights: FloatArray | None
-) -> tuple[FloatArray, FloatArray | None]:
-    """Exposures relative to the largest, and weights in proportion to them, with the same sum."""
-    exposure = np.exp(offset - offset.max())
-    if exposure.min() < np.finfo(float).tiny:
-        raise ValueError(
-            f"offset is the log of the exposure, got {offset.min():g} to {offset.max():g}: the "
-            "exposures are too unlike for one model."
-        )
-    counts = np.ones(len(offset)) if weights is None else weights
-    return exposure, counts * exposure * (counts.sum() / (counts @ exposure))
-
-
-def _scaling(training: JointTraining, spec: FitSpec) -> Scaling | None:
-    """Standard deviations for an aggregation that is no mean, if units differ."""
-    varying = ~training.constant
-    if isinstance(spec.aggregation, LinearSum) or same_units(training.spread[varying]):
-        return None
-    return Scaling(training.centre, np.where(training.constant, 1.0, training.spread))
 
 
 def _word_of(inputs: Any) -> str:
