@@ -12,6 +12,7 @@ from coterie._data.fields import field_to_graph
 from coterie._data.moments import Moments
 from coterie._data.neighbours import coordinates_to_graph
 from coterie._data.preparation import TablePreparer
+from coterie._data.progress import show_progress
 from coterie._data.sources import moments_from
 from coterie._model_selection.resampling import stability
 from coterie._model_selection.tuning import ToleranceCV, tolerance_path
@@ -55,6 +56,7 @@ __all__ = [
     "plot",
     "report",
     "representatives",
+    "show_progress",
     "stability",
     "theory",
     "to_onnx",

@@ -98,6 +98,9 @@ def test_they_are_named_once():
     with pytest.warns(FitWarning, match=r"columns 'f3', 'f7', 'f9'.*stay apart") as caught:
         NonLinCFA().fit(frame, y)
     assert caught[0].filename == __file__
+    with pytest.warns(FitWarning, match="constant") as caught:
+        NonLinCFA().fit_transform(with_constants, y)
+    assert caught[0].filename == __file__
     with pytest.warns(FitWarning, match=r"column 'x1'.* is of no use"):
         NonLinCFA().fit(np.insert(X, 1, 5.0, axis=1), y)
 

@@ -18,6 +18,14 @@ BoolArray = NDArray[np.bool_]
 # Whether columns are a SciPy sparse array.
 is_sparse: Callable[[Any], bool] = sparse.issparse
 
+# Called with the name of a step, how much of it is done, and how much there is. A step begins with
+# 0 and ends when all is done.
+TellStep = Callable[[str, int, int], None]
+
+
+def tell_nobody(step: str, done: int, total: int) -> None:
+    """Report no progress."""
+
 
 class FitWarning(UserWarning):
     """Warning about a result of a fit that the user may not expect, and what to do about it.

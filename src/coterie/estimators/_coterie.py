@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._core.fit import Features
-from coterie._core.joint import INPUTS, Scored
+from coterie._core.joint import Scored
 from coterie._data.moments import Moments
 from coterie._data.parameters import checked_count, checked_word
 from coterie._data.training import Given
@@ -21,8 +21,10 @@ from coterie.estimators._joint_solve import (
     Solved,
     solved_from_moments,
     solved_from_table,
+    word_of,
 )
 from coterie.estimators._reducer import Reducer, store
+from coterie.estimators._steps import Steps
 from coterie.estimators._warnings import warn
 
 
@@ -152,6 +154,8 @@ class Coterie(Reducer):
 
     # Missing values are taken to be at the mean.
     missing = "filled"
+    # Rows, inputs, products, tree, path, folds and stability.
+    _n_steps = 7
 
     def __init__(
         self,
@@ -219,35 +223,37 @@ class Coterie(Reducer):
             be counts: their rate, y divided by the exposure, is predicted, and a row counts in
             proportion to its exposure. Only ratios of exposures matter.
         """
+        return self._fit(X, y, Given(sample_weight, groups, offset, exposure))
+
+    def _fit_in_steps(self, X: Any, y: Any, given: Given, steps: Steps) -> None:
         self.__dict__.pop("_moments", None)
         asked = Asked.of(self.get_params(deep=False))
-        given = Given(sample_weight, groups, offset, exposure)
-        return self._store_solved(solved_from_table(self, X, y, given, asked), asked)
+        self._store_solved(solved_from_table(self, X, y, given, asked, steps), asked, steps)
 
     def _pricing(self) -> Any:
         return Asked.of(self.get_params(deep=False)).pricing()
 
-    def _fit_to_moments(self, moments: Moments, names: Any) -> Self:
+    def _fit_to_moments(self, moments: Moments, names: Any, steps: Steps) -> None:
         asked = Asked.of(self.get_params(deep=False))
-        return self._store_solved(solved_from_moments(moments, names, asked), asked)
+        self._store_solved(solved_from_moments(moments, names, asked, steps), asked, steps)
 
-    def _store_solved(self, solved: Solved, asked: Asked) -> Self:
+    def _store_solved(self, solved: Solved, asked: Asked, steps: Steps) -> None:
         model, spec = solved.model, asked.spec
         self._store_path(model, solved.task, solved.features)
         scored = model.joint.scored
         number = scored.chosen() if spec.n_groups is None else spec.n_groups
         self._store_number(model, number, spec.aggregation, solved.features, solved.classes)
         self.choice_ = _explained(scored, spec.n_groups, int(self.n_groups_))
+        steps.note("%s", self.choice_)
         if not scored.predicts:
             warn(
                 "Nothing in X predicts y on held-out rows: the groups are no better than the mean "
                 "of y. Are rows and targets matched, and are there enough rows?"
             )
-        return self
 
     def _store_path(self, model: JointModel, task: str, features: Features) -> None:
         """Set what does not depend on the number of groups."""
-        self.task_, self.inputs_ = task, _word_of(features.inputs)
+        self.task_, self.inputs_ = task, word_of(features.inputs)
         self._model = model.plain()
         self.tree_ = model.linkage()
         self.children_ = self.tree_[:, :2].astype(np.intp)
@@ -313,12 +319,6 @@ def restore_path(reducer: Coterie, task: str, plain: dict[str, Any]) -> None:
     reducer._store_number(model, fit.n_groups, fit.aggregation, fit.features, fit.classes)
     asked = None if reducer.n_groups is None else fit.n_groups
     reducer.choice_ = _explained(model.joint.scored, asked, fit.n_groups)
-
-
-def _word_of(inputs: Any) -> str:
-    if inputs is None:
-        return "raw"
-    return next((word for word, kind in INPUTS.items() if isinstance(inputs, kind)), "own")
 
 
 def _explained(scored: Scored, asked: int | None, found: int) -> str:

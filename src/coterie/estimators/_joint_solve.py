@@ -50,6 +50,7 @@ from coterie._data.training import (
 from coterie._data.validation import library_of
 from coterie.estimators._joint_model import JointModel
 from coterie.estimators._sparse_moments import sparse_moments
+from coterie.estimators._steps import Steps
 
 TASKS = ("auto", "regression", "classes", "counts")
 # scikit-learn's word for classes.
@@ -133,31 +134,35 @@ class Solved(NamedTuple):
     task: str
 
 
-def solved_from_table(reducer: Any, X: Any, y: Any, given: Given, asked: Asked) -> Solved:
+def solved_from_table(
+    reducer: Any, X: Any, y: Any, given: Given, asked: Asked, steps: Steps
+) -> Solved:
     """The model of a table, wherever its rows are; this also sets the names of the features."""
     X, y, layout = table_of_field(X, y)
     if library_of(X) is None:
-        return _solved_from_rows(reducer, X, y, given, asked, layout)
-    data = lazy_data(X, y, given, asked.spec_for_moments, asked.pricing(), layout)
+        return _solved_from_rows(reducer, X, y, given, asked, layout, steps)
+    with steps.step("rows"):
+        data = lazy_data(X, y, given, asked.spec_for_moments, asked.pricing(), layout)
     found = "regression" if data.classes is None else "classes"
-    return _solved_from_parts(data, asked, found if asked.task == "auto" else asked.task)
+    return _solved_from_parts(data, asked, found if asked.task == "auto" else asked.task, steps)
 
 
-def solved_from_moments(moments: Moments, names: Any, asked: Asked) -> Solved:
+def solved_from_moments(moments: Moments, names: Any, asked: Asked, steps: Steps) -> Solved:
     """The model of moments."""
     task = task_in_moments(moments) if asked.task == "auto" else asked.task
     data = moment_data(moments, asked.spec_for_moments, asked.pricing(task), names=names)
-    return _solved_from_parts(data, asked, task)
+    return _solved_from_parts(data, asked, task, steps)
 
 
 def _solved_from_rows(
-    reducer: Any, X: Any, y: Any, given: Given, asked: Asked, layout: Any
+    reducer: Any, X: Any, y: Any, given: Given, asked: Asked, layout: Any, steps: Steps
 ) -> Solved:
     spec, own = asked.spec, asked.own_inputs
     on_device = is_foreign(X) and not isinstance(X, np.ndarray)
     if on_device:
         X = host(X)
-    table = read_table(reducer, X, y, given, replace(spec, inputs=own), asked.pricing(), layout)
+    with steps.step("rows"):
+        table = read_table(reducer, X, y, given, replace(spec, inputs=own), asked.pricing(), layout)
     has_holes = not on_device and not is_sparse(table.X)
     if is_sparse(table.X) and own is None:
         input_columns(Features(table.n_features), table.X, spec.aggregation)
@@ -169,28 +174,33 @@ def _solved_from_rows(
         exposure, weights = _exposed(table.rows.offset, table.rows.weights)
         table = table._replace(rows=table.rows._replace(weights=weights))
     targets = TargetsOfTask(task, "Coterie").from_y(table.y, exposure)
+    steps.note("%d rows, %d columns, task %s", len(table.y), table.n_features, task)
     if is_large:
-        return _solved_from_sparse(table, targets, task, asked)
+        return _solved_from_sparse(table, targets, task, asked, steps)
     importance = checked_importance(spec.target_weights, targets.values.shape[1])
     values, weights = targets.values[:, importance > 0], table.rows.weights
     splits = _splits(table, targets, asked)
     features = Features(table.n_features, table.names, None, None, layout, has_holes)
     if own is None:
         input_columns(features, table.X, spec.aggregation)
-    features = replace(features, inputs=_chosen_inputs(spec, table, values, may_change=has_holes))
-    columns = np.asarray(input_columns(features, table.X, spec.aggregation), dtype=np.float64)
+    with steps.step("inputs"):
+        chosen = _chosen_inputs(spec, table, values, may_change=has_holes)
+        features = replace(features, inputs=chosen)
+        columns = np.asarray(input_columns(features, table.X, spec.aggregation), dtype=np.float64)
+    steps.note("inputs %s", word_of(chosen))
     joint = _joint_spec(asked, columns.shape[1], features, importance)
     check_values(columns, partial(feature_names, features, columns.shape[1]))
     if (columns == columns[0]).all():
         raise ValueError("X is constant in all columns: there is nothing to group.")
     with few_threads(bool(columns.size * columns.shape[1] < MAX_LIGHT_PRODUCTS)):
-        training = training_from_columns(columns, values, weights, splits, joint)
-        model = _model(training, asked)
+        with steps.step("products"):
+            training = training_from_columns(columns, values, weights, splits, joint)
+        model = _model(training, asked, steps)
     features = replace(features, scaling=_scaling(training, spec))
     return Solved(model, features, targets.classes, task)
 
 
-def _solved_from_sparse(table: Any, targets: Any, task: str, asked: Asked) -> Solved:
+def _solved_from_sparse(table: Any, targets: Any, task: str, asked: Asked, steps: Steps) -> Solved:
     """The model of the moments of sparse columns, of which only some rows are dense at a time."""
     n_rows, n_columns = table.X.shape
     n_folds = min(asked.n_folds, n_rows // MIN_ROWS_PER_FOLD)
@@ -202,7 +212,8 @@ def _solved_from_sparse(table: Any, targets: Any, task: str, asked: Asked) -> So
         )
     # Class labels go in as they are, other targets as what they are taken for.
     y, kind = (table.y, "classes") if task == "classes" else (targets.values, "regression")
-    moments = sparse_moments(table.X, y, targets.values, table.rows.weights, n_folds)
+    with steps.step("moments"):
+        moments = sparse_moments(table.X, y, targets.values, table.rows.weights, n_folds)
     data = moment_data(
         moments,
         asked.spec_for_moments,
@@ -210,10 +221,10 @@ def _solved_from_sparse(table: Any, targets: Any, task: str, asked: Asked) -> So
         names=table.names,
         layout=table.layout,
     )
-    return _solved_from_parts(data, asked, task)
+    return _solved_from_parts(data, asked, task, steps)
 
 
-def _solved_from_parts(data: Any, asked: Asked, task: str) -> Solved:
+def _solved_from_parts(data: Any, asked: Asked, task: str, steps: Steps) -> Solved:
     """The model of moments, one batch of rows per fold."""
     if len(data.parts) < 2:
         raise ValueError(
@@ -221,13 +232,19 @@ def _solved_from_parts(data: Any, asked: Asked, task: str) -> Solved:
             "more, such as those of moments_from(X, y, cv=5)."
         )
     joint = _joint_spec(asked, data.n_inputs, data.features, data.importance)
-    model = _model(training_from_moments(data.parts, joint), asked)
+    with steps.step("products"):
+        training = training_from_moments(data.parts, joint)
+    model = _model(training, asked, steps)
     return Solved(model, data.features, data.classes, task)
 
 
-def _model(training: JointTraining, asked: Asked) -> JointModel:
+def _model(training: JointTraining, asked: Asked, steps: Steps) -> JointModel:
     joint = fit_joint(
-        training.data, training.rules, leaves_out=asked.leaves_out, kept=training.kept
+        training.data,
+        training.rules,
+        leaves_out=asked.leaves_out,
+        kept=training.kept,
+        tell=steps,
     )
     return JointModel.of(joint, training)
 
@@ -274,6 +291,13 @@ def _chosen_inputs(spec: FitSpec, table: Any, targets: FloatArray, *, may_change
         return None
     columns = np.asarray(table.X, dtype=np.float64)
     return inputs_by_content(columns, targets, table.rows.weights)
+
+
+def word_of(inputs: Any) -> str:
+    """The word for what was made of the columns."""
+    if inputs is None:
+        return "raw"
+    return next((word for word, kind in INPUTS.items() if isinstance(inputs, kind)), "own")
 
 
 def _joint_spec(

@@ -55,6 +55,7 @@ from coterie.estimators._remote import (
     carried_back,
     transformed,
 )
+from coterie.estimators._steps import CallbackSupportMixin, Steps, fitting, with_callbacks
 from coterie.estimators._warnings import warn, warn_of_classes, warn_of_fit
 
 SearchName = Literal["forward", "restart", "best"]
@@ -99,7 +100,7 @@ def _can_do_without_rows(reducer: Reducer) -> bool:
     return True
 
 
-class Reducer(TransformerMixin, BaseEstimator, ABC):
+class Reducer(CallbackSupportMixin, TransformerMixin, BaseEstimator, ABC):
     """Base class: groups features and replaces each group by its aggregate.
 
     Subclasses store their parameters and implement ``_pricing``, which sets prices of merges.
@@ -110,6 +111,8 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
     missing: Any
     fit_: Fit
     _takes_several_targets: ClassVar[bool] = True
+    # How many steps a fit has at most; None if the number of searches is not known.
+    _n_steps: ClassVar[int | None] = None
 
     @property
     def _row_reason(self) -> str | None:
@@ -125,16 +128,25 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         pricing = self._pricing()
         return fit_spec(self.get_params(deep=False), pricing), pricing
 
+    @with_callbacks
     def _fit(self, X: Any, y: Any, given: Given = NOTHING) -> Self:
         """Group the features of X and store the result."""
-        self.__dict__.pop("_moments", None)
-        spec, pricing = self._asked()
-        data = training_data(self, X, y, given, spec, pricing)
-        self._store(fit_groups(data, spec, pricing))
-        if pricing.regresses_numbers and isinstance(data, ColumnData):
-            warn_of_classes(y if isinstance(y, np.ndarray) else host(y), type(self).__name__)
+        with fitting(self, self._n_steps) as steps:
+            self._fit_in_steps(X, y, given, steps)
         return self
 
+    def _fit_in_steps(self, X: Any, y: Any, given: Given, steps: Steps) -> None:
+        self.__dict__.pop("_moments", None)
+        spec, pricing = self._asked()
+        with steps.step("rows"):
+            data = training_data(self, X, y, given, spec, pricing)
+        steps.note("%g rows, %d columns", data.n, data.features.n_features)
+        self._store(fit_groups(data, spec, pricing, steps))
+        steps.note("%d groups", self.fit_.n_groups)
+        if pricing.regresses_numbers and isinstance(data, ColumnData):
+            warn_of_classes(y if isinstance(y, np.ndarray) else host(y), type(self).__name__)
+
+    @with_callbacks
     def fit_moments(self, moments: Moments) -> Self:
         """Learn which features to group from moments, without any rows.
 
@@ -154,10 +166,13 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         """
         if not isinstance(moments, Moments):
             raise TypeError(f"moments must be coterie.Moments, got {type(moments).__name__}.")
-        self.__dict__.pop("_moments", None)
-        return self._fit_to_moments(moments, names_in_moments(moments))
+        with fitting(self) as steps:
+            self.__dict__.pop("_moments", None)
+            self._fit_to_moments(moments, names_in_moments(moments), steps)
+        return self
 
     @available_if(_can_do_without_rows)
+    @with_callbacks
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add a batch of rows, and learn from all rows so far which features to group.
 
@@ -184,12 +199,15 @@ class Reducer(TransformerMixin, BaseEstimator, ABC):
         moments = Moments() if known is None else known
         moments.update(X, y, sample_weight, fold_of_each(self._pricing().cv, X.shape[0]))
         self._moments = moments
-        return self._fit_to_moments(moments, getattr(self, "feature_names_in_", None))
-
-    def _fit_to_moments(self, moments: Moments, names: Any) -> Self:
-        spec, pricing = self._asked()
-        self._store(fit_groups(moment_data(moments, spec, pricing, names=names), spec, pricing))
+        with fitting(self) as steps:
+            self._fit_to_moments(moments, getattr(self, "feature_names_in_", None), steps)
         return self
+
+    def _fit_to_moments(self, moments: Moments, names: Any, steps: Steps) -> None:
+        spec, pricing = self._asked()
+        data = moment_data(moments, spec, pricing, names=names)
+        self._store(fit_groups(data, spec, pricing, steps))
+        steps.note("%d groups", self.fit_.n_groups)
 
     def _store(self, fit: Fit) -> None:
         """Set the attributes of the reducer from a fit, and warn about problems."""

@@ -23,9 +23,14 @@ MAX_SPREAD_RATIO = 1e3
 def warn(message: str) -> None:
     """Issue a FitWarning at the line of user code that called the package."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("coterie."):
+    # scikit-learn calls fit in fit_transform and for callbacks.
+    while frame.f_back is not None and _is_library(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, FitWarning, stacklevel=level)
+
+
+def _is_library(module: str) -> bool:
+    return module.startswith(("coterie.", "sklearn."))
 
 
 def warn_of_constants(constant: IntArray, names: Callable[[], Sequence[str]]) -> None:

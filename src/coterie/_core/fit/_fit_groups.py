@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -15,7 +16,15 @@ from coterie._core.fit._result import Fit
 from coterie._core.fit._sizes import of_size
 from coterie._core.fit._spec import FitSpec, Pricing, TrainingData
 from coterie._core.threads import few_threads
-from coterie._core.values import BoolArray, IntArray, Partition, Trace, trace_of
+from coterie._core.values import (
+    BoolArray,
+    IntArray,
+    Partition,
+    TellStep,
+    Trace,
+    tell_nobody,
+    trace_of,
+)
 
 # With "auto", the penalty is halved at most this often, until two halvings in a row do not help.
 MAX_HALVINGS = 12
@@ -27,7 +36,9 @@ SAME_COST = 1e-6
 CriterionAt = Callable[[float], Criterion]
 
 
-def fit_groups(data: TrainingData, spec: FitSpec, pricing: Pricing) -> Fit:
+def fit_groups(
+    data: TrainingData, spec: FitSpec, pricing: Pricing, tell: TellStep = tell_nobody
+) -> Fit:
     """The groups of the inputs, and what is needed to transform new rows.
 
     Parameters
@@ -38,9 +49,11 @@ def fit_groups(data: TrainingData, spec: FitSpec, pricing: Pricing) -> Fit:
         The checked parameters of the user.
     pricing : Pricing
         How prices and allowances of merges are computed.
+    tell : callable
+        Is told the step "evidence", and the step "search" of each search.
     """
     with few_threads(data.is_light):
-        return Problem.of(data, spec, pricing).solved()
+        return Problem.of(data, spec, pricing, tell).solved()
 
 
 class Found(NamedTuple):
@@ -61,10 +74,15 @@ class Problem(NamedTuple):
     groupable: Groupable
 
     @classmethod
-    def of(cls, data: TrainingData, spec: FitSpec, pricing: Pricing) -> Problem:
+    def of(
+        cls, data: TrainingData, spec: FitSpec, pricing: Pricing, tell: TellStep = tell_nobody
+    ) -> Problem:
         """Compute the evidence of the training data."""
+        tell("evidence", 0, 1)
         with few_threads(data.is_light):
-            return cls(data, spec, pricing, data.groupable(spec.search, data.must_link))
+            groupable = data.groupable(spec.search, data.must_link)
+        tell("evidence", 1, 1)
+        return cls(data, spec, pricing, replace(groupable, tell=tell))
 
     def solved(self) -> Fit:
         """The fit at the number of groups, the string or the tolerance of the specification."""

@@ -20,24 +20,43 @@ from coterie._core.values import (
     FloatArray,
     IntArray,
     Partition,
+    TellStep,
     Trace,
     Verdict,
     in_order_of_joining,
     reordered,
+    tell_nobody,
 )
 
 
 class MergeQuestion:
-    """The question of a search: verdicts of a criterion on evidence."""
+    """The question of a search: verdicts of a criterion on evidence.
 
-    def __init__(self, evidence: Any, criterion: Criterion) -> None:
+    Each feature that opens a group or joins one is told as progress of the step "search".
+    """
+
+    def __init__(self, evidence: Any, criterion: Criterion, tell: TellStep = tell_nobody) -> None:
         self._evidence, self._criterion = evidence, criterion
+        self._tell, self._n_placed = tell, 0
         self.n_features: int = evidence.n_features
         self.foresight: int = evidence.foresight
         self.restarts: int = evidence.restarts
         self.breadth: int = evidence.breadth
-        self.alone: Callable[[int], Any] = evidence.alone
-        self.joined: Callable[[Any, IntArray], Any] = evidence.joined
+
+    def alone(self, feature: int) -> Any:
+        """The state of a group of one feature."""
+        self._placed(1)
+        return self._evidence.alone(feature)
+
+    def joined(self, group: Any, features: IntArray) -> Any:
+        """The state of the group after some features have joined."""
+        self._placed(len(features))
+        return self._evidence.joined(group, features)
+
+    def _placed(self, n: int) -> None:
+        # A search may open a group and give it up, so features may be counted twice.
+        self._n_placed = min(self._n_placed + n, self.n_features - 1)
+        self._tell("search", self._n_placed, self.n_features)
 
     def judge(self, group: Any, candidates: IntArray) -> Verdict:
         """The verdict on each candidate on its own."""
@@ -47,7 +66,7 @@ class MergeQuestion:
     def judge_along(self, group: Any, links: IntArray, candidates: IntArray) -> Verdict:
         """The verdicts on each candidate after each link of a chain has joined in turn."""
         if not self._evidence.foresees:
-            groups = accumulate(links[:, None], self.joined, initial=group)
+            groups = accumulate(links[:, None], self._evidence.joined, initial=group)
             return _stacked([self.judge(longer, candidates) for longer in islice(groups, 1, None)])
         return self._verdict(
             lambda some: self._evidence.pairs_along(group, links, some), candidates
@@ -67,7 +86,8 @@ class MergeQuestion:
     def judge_singles(self, features: IntArray, candidates: IntArray) -> Verdict:
         """The verdicts on each candidate for groups of one, one for each feature."""
         if not self._evidence.foresees:
-            return _stacked([self.judge(self.alone(int(f)), candidates) for f in features])
+            alone = [self._evidence.alone(int(feature)) for feature in features]
+            return _stacked([self.judge(one, candidates) for one in alone])
         return self._verdict(
             lambda some: self._evidence.pairs_of_singles(features, some), candidates
         )
@@ -133,6 +153,8 @@ class Groupable:
     signs : ndarray of shape (n_features,) or None
         -1 for features that the search sees multiplied by -1, in the order of the search. None if
         no feature may join multiplied by -1.
+    tell : callable
+        Is told the step "search" of each search.
     """
 
     evidence: Evidence[Any]
@@ -141,6 +163,7 @@ class Groupable:
     order: IntArray | None = None
     must_link: MustLink | None = None
     signs: FloatArray | None = None
+    tell: TellStep = tell_nobody
 
     @classmethod
     def of(
@@ -196,10 +219,13 @@ class Groupable:
 
     def by(self, criterion: Criterion) -> tuple[Partition, Trace]:
         """Partition the columns, and tell how it came about."""
+        n_features = self.evidence.n_features
+        self.tell("search", 0, n_features)
         with few_threads(self.evidence.is_light):
             outcome = compiled_search(
                 self.search.run, self.evidence, criterion, self.limits
-            ) or self._searched(MergeQuestion(self.evidence, criterion))
+            ) or self._searched(MergeQuestion(self.evidence, criterion, self.tell))
+        self.tell("search", n_features, n_features)
         if self.signs is not None:
             outcome = self._signed(*outcome)
         if self.order is not None:

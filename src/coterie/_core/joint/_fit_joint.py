@@ -16,7 +16,7 @@ from coterie._core.joint._path import Freedom, Path, joint_path
 from coterie._core.joint._penalty import Penalty, penalty_by_folds
 from coterie._core.joint._sums import RowSums, Scatter
 from coterie._core.joint._tree import Rules, Tree
-from coterie._core.values import BoolArray, FloatArray, IntArray
+from coterie._core.values import BoolArray, FloatArray, IntArray, TellStep, tell_nobody
 
 # The path starts from at most as many groups as there are rows, within these limits. More
 # coefficients than rows cannot be told apart, and fewer groups are the same in other rows more
@@ -157,7 +157,14 @@ def holds_kept(tree: Tree, nodes: IntArray, kept: BoolArray) -> BoolArray:
     return tree.below(nodes, kept[:, None].astype(np.float64))[:, 0] > 0
 
 
-def fit_joint(data: JointData, rules: Rules, *, leaves_out: bool, kept: BoolArray) -> JointFit:
+def fit_joint(
+    data: JointData,
+    rules: Rules,
+    *,
+    leaves_out: bool,
+    kept: BoolArray,
+    tell: TellStep = tell_nobody,
+) -> JointFit:
     """The tree of likeness, and the path on it by joint prices, with held-out scores.
 
     Parameters
@@ -169,8 +176,11 @@ def fit_joint(data: JointData, rules: Rules, *, leaves_out: bool, kept: BoolArra
         Whether groups that add nothing may be left out.
     kept : ndarray of shape (n_leaves,)
         Leaves that are never left out.
+    tell : callable
+        Is told the steps "tree", "path", "folds" and "stability".
     """
-    tree = grow_tree(data.leaves, rules)
+    tree = grow_tree(data.leaves, rules, tell)
+    tell("path", 0, 1)
     everything = np.arange(len(tree.start))
     alone = tree.below(everything, tree.signs[:, None] * data.relevance)
     relevance = np.square(alone).sum(axis=1) / np.maximum(tree.spread, 1e-9) ** 2
@@ -183,9 +193,14 @@ def fit_joint(data: JointData, rules: Rules, *, leaves_out: bool, kept: BoolArra
     is_kept = holds_kept(tree, start, kept)
     freedom = Freedom(leaves_out, is_kept)
     path = joint_path(sums.everything(), tree, start, penalty, freedom)
-    by_split = [joint_path(sums.over(train), tree, start, penalty, freedom) for train in sums.train]
+    tell("path", 1, 1)
+    by_split = []
+    for done, train in enumerate(sums.train):
+        tell("folds", done, sums.n_splits)
+        by_split.append(joint_path(sums.over(train), tree, start, penalty, freedom))
     scored = scored_numbers(sums, by_split, _start_in_nodes(tree, start), path.numbers)
-    resampled = _resampled(sums, tree, start, penalty, rules, scored, freedom)
+    tell("folds", sums.n_splits, sums.n_splits)
+    resampled = _resampled(sums, tree, start, penalty, rules, scored, freedom, tell)
     return JointFit(tree, path, scored, relevance, resampled, leaves_out, kept)
 
 
@@ -210,12 +225,15 @@ def _resampled(
     rules: Rules,
     scored: Scored,
     freedom: Freedom,
+    tell: TellStep,
 ) -> tuple[dict[int, IntArray], ...]:
     """The groups of paths, and of trees, from some of the rows."""
     within = _rules_of_start(rules, tree, start)
     above, everything = labels_of(tree, start), sums.everything()
-    found = []
-    for sets in _shares_of_sets(len(sums.count)):
+    shares = _shares_of_sets(len(sums.count))
+    found: list[dict[int, IntArray]] = []
+    for sets in shares:
+        tell("stability", len(found), len(shares))
         scatter = _standardised(sums.over(sets), everything)
         sizes = tree.n_members[start]
         grown = grow_tree(Leaves(sizes, scatter.columns / scatter.n), within)
@@ -225,6 +243,7 @@ def _resampled(
             number: labels_of(grown, path.groups_at(number)) for number in numbers or path.numbers
         }
         found.append({number: np.append(one, -1)[above] for number, one in labels.items()})
+    tell("stability", len(shares), len(shares))
     return tuple(found)
 
 

@@ -20,10 +20,10 @@ from coterie._core.joint._likeness import (
     row_products,
 )
 from coterie._core.joint._tree import Rules, Tree
-from coterie._core.values import BoolArray, FloatArray, IntArray
+from coterie._core.values import BoolArray, FloatArray, IntArray, TellStep, tell_nobody
 
 
-def grow_tree(leaves: Leaves, rules: Rules) -> Tree:
+def grow_tree(leaves: Leaves, rules: Rules, tell: TellStep = tell_nobody) -> Tree:
     """Merge the most alike groups first, until one is left.
 
     The likeness of two groups is the mean correlation between their members, so this is average
@@ -32,13 +32,14 @@ def grow_tree(leaves: Leaves, rules: Rules) -> Tree:
     to each other stay so until they merge, and the rounds find the same tree as one merge at a
     time. With a graph of neighbours, and for very many leaves, this holds only nearly.
     """
-    growth = _Growth(leaves, rules)
+    growth = _Growth(leaves, rules, tell)
     if rules.neighbours is not None:
         growth.merge_along_edges(*edges_of(rules.neighbours))
     else:
         growth.merge_few_nearest(MAX_KEPT)
         growth.merge_nearest()
     growth.join_the_rest()
+    tell("tree", growth.n_leaves, growth.n_leaves)
     return growth.tree()
 
 
@@ -61,8 +62,9 @@ def _no_merges() -> _Round:
 class _Growth:
     """The tree while it grows. Slots 0 to n_leaves - 1 hold the groups that are left."""
 
-    def __init__(self, leaves: Leaves, rules: Rules) -> None:
-        n = len(leaves.sizes)
+    def __init__(self, leaves: Leaves, rules: Rules, tell: TellStep) -> None:
+        n, self.tell = len(leaves.sizes), tell
+        tell("tree", 0, n)
         self.leaves, self.rules, self.n_leaves, self.n_nodes = leaves, rules, n, n
         self.is_open = np.ones(n, dtype=bool)
         self.node, self.sizes = np.arange(n), leaves.sizes.copy()
@@ -175,6 +177,7 @@ class _Growth:
         self, first: IntArray, second: IntArray, value: FloatArray, covariance: FloatArray
     ) -> IntArray:
         """Merge pairs of groups, each into the lower slot; the slot of each slot's group now."""
+        self.tell("tree", self.n_nodes - self.n_leaves, self.n_leaves)
         rank = np.argsort(-value, kind="stable")
         value, covariance = value[rank], covariance[rank]
         first, second = np.minimum(first, second)[rank], np.maximum(first, second)[rank]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from coterie._core.values import TellStep, tell_nobody
 from coterie._data.preparation import TablePreparer
 from coterie._data.progress import Tell
 from coterie._model_selection.resampling import Stability, stability
@@ -58,7 +59,6 @@ from coterie.report.studies._verdict import (
 )
 
 # Called with the name of the step, the number done and the total.
-ProgressCallback = Callable[[str, int, int], None]
 # With fewer rows per fold, R2 or the noise cannot be estimated.
 MIN_FOLD_ROWS = 4
 # For larger tables, the path has fewer tolerances and folds.
@@ -126,7 +126,7 @@ def study(
     title: str = "",
     targets: Sequence[str] = ("target",),
     notes: Sequence[str] = (),
-    progress: ProgressCallback | None = None,
+    progress: TellStep | None = None,
 ) -> Study:
     """Fit, score on many held-out splits beside the usual methods, recommend, and summarise.
 
@@ -195,7 +195,7 @@ def study(
     >>> [score.name for score in study.summary.scores]
     ['coterie', 'ridge on all columns', 'lasso on all columns', 'PCA', 'the mean']
     """
-    report = progress or _no_progress
+    report = progress or tell_nobody
     dates = ordered_dates(X, y)
     by_time = by_time or (dates is not None and groups is None and not test_last)
     rows, preparer = Samples.from_any_table(
@@ -288,7 +288,7 @@ def _score_methods(
     rows: Samples,
     splits: Splits,
     metric: str,
-    report: ProgressCallback,
+    report: TellStep,
 ) -> tuple[list[Score], StudyVerdict]:
     """The scores of all methods on all splits, and what they recommend."""
     found: dict[str, list[tuple[int, HeldOutScore]]] = {}
@@ -369,10 +369,6 @@ def _rare_class_note(y: Any, metric: str) -> list[str]:
         return []
     share = np.unique(y, return_counts=True)[1].max() / len(y)
     return [f"Always predicting the largest class would have an accuracy of {share:.3f}."]
-
-
-def _no_progress(what: str, done: int, total: int) -> None:
-    """Report no progress."""
 
 
 def _compute_path(
