@@ -78,35 +78,28 @@ def scored_numbers(sums: RowSums, paths: list[Path], weights: FloatArray, number
     most = max(1, int(sums.count.sum() * MAX_SHARE_OF_ROWS))
     common = [n for n in NUMBERS if n <= most and all(n in path.numbers for path in paths)]
     wanted = [n for n in common if n in numbers] or [min(numbers)]
-    errors = np.array(
-        [
-            [_held_out_error(sums, split, weights, path, n) for n in wanted]
-            for split, path in enumerate(paths)
-        ]
+    found = np.array(
+        [_held_out_errors(sums, split, weights, path, wanted) for split, path in enumerate(paths)]
     )
-    null = np.array([_null_error(sums, split) for split in range(sums.n_splits)])
+    null, errors = found[:, 0], found[:, 1:]
     scores = 1 - errors.mean(axis=0) / null.mean()
     shares = (errors - errors[:, [int(scores.argmax())]]) / null.mean()
     own = standard_error((null[:, None] - errors) / null.mean())
     return Scored(np.array(wanted, dtype=np.intp), scores, standard_error(shares), own)
 
 
-def _held_out_error(
-    sums: RowSums, split: int, weights: FloatArray, path: Path, n_groups: int
-) -> float:
+def _held_out_errors(
+    sums: RowSums, split: int, weights: FloatArray, path: Path, numbers: list[int]
+) -> FloatArray:
+    """Held-out errors of the mean of the training rows, and of each number of groups."""
     train = sums.over(sums.train[split])
-    if n_groups not in path.numbers:
-        n_groups = min(path.numbers, key=lambda number: abs(number - n_groups))
-    chosen = weights[path.groups_at(n_groups)].T
-    slopes = chosen @ least_squares(train, chosen)
-    return float(sums.squared_error(sums.test[split], train.mean, slopes[None])[0])
-
-
-def _null_error(sums: RowSums, split: int) -> float:
-    """Held-out error of predicting the mean of the training rows."""
-    train = sums.over(sums.train[split])
-    nothing = np.zeros((1, len(train.cross), sums.n_targets))
-    return float(sums.squared_error(sums.test[split], train.mean, nothing)[0])
+    slopes = [np.zeros((len(train.cross), sums.n_targets))]
+    for number in numbers:
+        if number not in path.numbers:
+            number = min(path.numbers) if number < min(path.numbers) else max(path.numbers)
+        chosen = weights[path.groups_at(number)].T
+        slopes.append(chosen @ least_squares(train, chosen))
+    return sums.squared_error(sums.test[split], train.mean, np.array(slopes))
 
 
 def least_squares(train: Scatter, weights: FloatArray) -> FloatArray:

@@ -87,7 +87,7 @@ class RowSums:
         about = about - np.outer(total, mean) - np.outer(mean, total)
         about = about + count * np.outer(mean, mean)
         p = len(mean) - self.n_targets
-        fitted = np.einsum("ab,mbt,mat->m", about[:p, :p], slopes, slopes, optimize=True)
+        fitted = np.einsum("mat,mat->m", about[:p, :p] @ slopes, slopes)
         cross = np.einsum("at,mat->m", about[:p, p:], slopes)
         return (np.trace(about[p:, p:]) - 2 * cross + fitted) / count
 
