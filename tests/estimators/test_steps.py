@@ -243,8 +243,8 @@ def test_ctrl_c_ends_a_fit_of_5000_columns_at_once(reducer, call, wait):
         seconds = time.perf_counter() - sent
         process.wait()
     assert told == "[] set()\n"
-    # A second by itself; the machine may be busy.
-    assert seconds < 5
+    # At most 0.7 seconds were measured; the machine may be busy.
+    assert seconds < 3
 
 
 def test_older_versions_of_scikit_learn_have_no_callbacks_and_all_else():

@@ -22,6 +22,7 @@ from coterie._core.joint import (
     content_folds,
     content_order,
     inputs_that_pay,
+    products_of,
     sums_of_rows,
 )
 from coterie._core.must_link import MustLink
@@ -122,7 +123,7 @@ def training_from_columns(
     leaves = shape.sums(scaled, lambda members: _correlations(scaled, counts, members))
     n = counts.sum()
     weighted = leaves if weights is None else leaves * np.sqrt(counts * (len(counts) / n))
-    covariances = weighted @ weighted.T if len(leaves) <= MAX_KEPT else None
+    covariances = products_of(weighted) if len(leaves) <= MAX_KEPT else None
     if covariances is not None:
         covariances /= len(counts)
     used = None if weights is None else counts

@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import KFold, TimeSeriesSplit
 
-from coterie._core.joint import Scored, Splits, sums_of_rows
+from coterie._core.joint import Scored, Splits, _sums, products_of, sums_of_rows
 from coterie._core.joint._choice import least_squares
 from coterie._core.joint._penalty import penalty_by_folds, ridge_slopes
 
@@ -12,6 +12,15 @@ from coterie._core.joint._penalty import penalty_by_folds, ridge_slopes
 def rows(rng):
     columns = rng.normal(size=(40, 5)) + [1, 2, 3, 4, 5]
     return columns, columns[:, :2] @ rng.normal(size=(2, 2)) + 0.3 * rng.normal(size=(40, 2))
+
+
+@pytest.mark.parametrize("at_a_time", [1, 3, 7, 100])
+def test_products_in_blocks_are_those_of_all_rows(rng, monkeypatch, at_a_time):
+    monkeypatch.setattr(_sums, "ROWS_AT_A_TIME", at_a_time)
+    rows = rng.normal(size=(7, 40))
+    products = products_of(rows)
+    np.testing.assert_allclose(products, np.einsum("ir,jr->ij", rows, rows), atol=1e-12)
+    assert (products == products.T).all()
 
 
 @pytest.mark.parametrize("splitter", [KFold(4), TimeSeriesSplit(3)])

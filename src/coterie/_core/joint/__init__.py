@@ -8,7 +8,7 @@ from coterie._core.joint._likeness import MAX_KEPT, Leaves
 from coterie._core.joint._path import Path, Step, joint_path
 from coterie._core.joint._penalty import Penalty
 from coterie._core.joint._robust import INPUTS, Clipped, Percentiles, inputs_that_pay
-from coterie._core.joint._sums import RowSums, Scatter, Splits, sums_of_rows
+from coterie._core.joint._sums import RowSums, Scatter, Splits, products_of, sums_of_rows
 from coterie._core.joint._tree import Rules, Tree
 
 __all__ = [
@@ -36,5 +36,6 @@ __all__ = [
     "inputs_that_pay",
     "joint_path",
     "labels_of",
+    "products_of",
     "sums_of_rows",
 ]

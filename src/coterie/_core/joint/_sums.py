@@ -10,6 +10,9 @@ import numpy as np
 
 from coterie._core.values import BoolArray, FloatArray, IntArray
 
+# Products of so many rows are computed at a time: Ctrl-C waits for one matrix product.
+ROWS_AT_A_TIME = 1024
+
 
 class Scatter(NamedTuple):
     """Moments of columns and targets about their means.
@@ -90,6 +93,18 @@ class RowSums:
         fitted = np.einsum("mat,mat->m", about[:p, :p] @ slopes, slopes)
         cross = np.einsum("at,mat->m", about[:p, p:], slopes)
         return (np.trace(about[p:, p:]) - 2 * cross + fitted) / count
+
+
+def products_of(rows: FloatArray) -> FloatArray:
+    """The products of all rows with each other, of shape (n_rows, n_rows), exactly symmetric."""
+    products = np.empty((len(rows), len(rows)))
+    for start in range(0, len(rows), ROWS_AT_A_TIME):
+        stop = start + ROWS_AT_A_TIME
+        some, later = rows[start:stop], rows[stop:]
+        products[start:stop, start:stop] = some @ some.T
+        products[start:stop, stop:] = some @ later.T
+        products[stop:, start:stop] = products[start:stop, stop:].T
+    return products
 
 
 class Splits(NamedTuple):
