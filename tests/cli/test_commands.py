@@ -395,3 +395,25 @@ def test_demo_ends_with_a_report(run, tmp_path):
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_are_told_how_to_complete(run, shell):
     assert "_COTERIE_COMPLETE" in run("completion", shell).stdout
+
+
+def test_transform_does_without_columns_that_the_model_leaves_out(run, tmp_path):
+    rng = np.random.default_rng(0)
+    shared = rng.normal(size=200)
+    table = pl.DataFrame(
+        {f"x{k}": shared + 0.2 * rng.normal(size=200) for k in range(3)}
+        | {"noise": rng.normal(size=200), "city": rng.choice(["Rome", "Oslo", "Bonn"], 200)}
+        | {"y": shared + 0.5 * rng.normal(size=200)}
+    )
+    table.write_csv(tmp_path / "data.csv")
+    folder, reduced = tmp_path / "out", tmp_path / "reduced.csv"
+    assert run("fit", tmp_path / "data.csv", "-t", "y", "-q", "-o", folder).exit_code == 0
+    assert coterie.load(folder / "model.json").rest_.size >= 2
+    table.drop("noise", "city", "y").write_csv(tmp_path / "new.csv")
+    result = run("transform", folder / "model.json", tmp_path / "new.csv", "-o", reduced)
+    assert result.exit_code == 0, result.stderr
+    whole = pl.read_csv(folder / "reduced.csv").select(pl.read_csv(reduced).columns)
+    np.testing.assert_allclose(pl.read_csv(reduced).to_numpy(), whole.to_numpy())
+    table.drop("x1").write_csv(tmp_path / "less.csv")
+    result = run("transform", folder / "model.json", tmp_path / "less.csv", "-o", reduced)
+    assert "lacks 'x1', which the model needs" in result.stderr

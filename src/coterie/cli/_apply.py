@@ -17,14 +17,41 @@ if TYPE_CHECKING:
 
 
 def prepare_new_rows(
-    frame: polars.DataFrame, preparer: TablePreparer | None, where: str
+    frame: polars.DataFrame, reducer: Any, preparer: TablePreparer | None, where: str
 ) -> polars.DataFrame:
-    """The table as the model was fitted to it: with its categories, dates and text encoded."""
+    """The table as the model was fitted to it: with its categories, dates and text encoded.
+
+    Columns that the model leaves out need not be there: they come as missing values.
+    """
+    kinds = {} if preparer is None else {one.name: one.kind for one in preparer.columns_}
+    lacking = [name for name in unused_columns(reducer, preparer) if name not in frame.columns]
+    frame = frame.with_columns(_nothing(name, kinds.get(name, "number")) for name in lacking)
     if preparer is None:
         return frame
     _check_present([one.name for one in preparer.columns_ if one.outputs], frame, where)
     with as_table_error_of_values():
         return preparer.transform(frame)
+
+
+def unused_columns(reducer: Any, preparer: TablePreparer | None) -> list[str]:
+    """The columns of a table that a model leaves out, if it takes missing values."""
+    # With inputs of the user's own, a feature may be part of several inputs.
+    if getattr(reducer, "inputs_", "own") == "own" or not reducer.fit_.features.missing:
+        return []
+    names = reducer.fit_.features.names
+    unused = [] if names is None else [str(names[one]) for one in reducer.rest_]
+    if preparer is None:
+        return unused
+    made = {one.name: one.outputs for one in preparer.columns_ if one.outputs}
+    return [name for name, outputs in made.items() if {*outputs} <= {*unused}]
+
+
+def _nothing(name: str, kind: str) -> polars.Expr:
+    """A column of missing values."""
+    import polars
+
+    types: dict[str, Any] = {"text": polars.String, "date": polars.Datetime}
+    return polars.lit(None).cast(types.get(kind, polars.Float64)).alias(name)
 
 
 def model_features(frame: polars.DataFrame, reducer: Any, where: str) -> Any:

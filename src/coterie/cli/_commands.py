@@ -168,8 +168,8 @@ def transform(
 ) -> None:
     """Replace the columns of a new table by the groups of a model.
 
-    Columns are found by name, in any order; others are ignored. Categories, dates and text are
-    encoded as in the fit.
+    Columns are found by name, in any order; others are ignored, and those that the model leaves
+    out need not be there. Categories, dates and text are encoded as in the fit.
 
     In Python: coterie.load(model).transform(X), after coterie.load_preparer(model).transform(X) if
     it is not None.
@@ -182,7 +182,8 @@ def transform(
         kept = [name for text in kept_columns for name in split_names(text, frame.columns)]
         for name in kept:
             check_column(frame, name, source.data)
-        X = model_features(prepare_new_rows(frame, preparer, source.data), reducer, source.data)
+        prepared = prepare_new_rows(frame, reducer, preparer, source.data)
+        X = model_features(prepared, reducer, source.data)
         table = reduce_table(reducer, X, select_columns(frame, kept))
     with guard_writing():
         write_table(table, output)

@@ -233,7 +233,7 @@ class TablePreparer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         if leaking := [one.name for one in self.columns_ if one.leaks]:
             warnings.warn(
                 f"Left out, since they give the target away: {named(leaking)}. If they are known "
-                "before the target is, name them in keep.",
+                "before the target is, keep them (keep=, --keep).",
                 FitWarning,
                 stacklevel=3,
             )
