@@ -203,6 +203,7 @@ class TreeDisplay:
             fontsize="x-small",
             color=DARK_COLOUR,
             va="bottom",
+            annotation_clip=True,
         )
 
     def _name_leaves(self, is_named: bool) -> None:
@@ -231,7 +232,7 @@ class TreeDisplay:
             entries.append(Patch(color=LEFT_OUT_COLOUR, label=f"left out ({n_left_out:,})"))
         self.ax_.legend(
             handles=entries,
-            title="Group (size)",
+            title="Group (size)" if len(sizes) <= 12 else "Largest groups (size)",
             fontsize="x-small",
             title_fontsize="x-small",
             loc="upper left",
@@ -241,9 +242,10 @@ class TreeDisplay:
 
 
 def _lowest_likeness(tree: FloatArray) -> float:
-    """The lowest likeness of branches that have one, or 0."""
+    """Where the axis of likeness ends: at 0 or the lowest, above if all features are alike."""
     known = tree[tree[:, 2] < NO_LIKENESS, 2]
-    return min(0.0, 1 - float(known.max())) if len(known) else 0.0
+    lowest = 1 - float(known.max()) if len(known) else 0.0
+    return lowest if lowest > 0.8 else min(0.0, lowest)
 
 
 def plot_tree(reducer: Any, *, ax: Axes | None = None) -> Axes:
