@@ -27,7 +27,8 @@ from coterie.estimators import (
     NonLinCFA,
     normalised_weights,
 )
-from coterie.report.studies import group_importance, representatives
+from coterie.report.inspection import representatives
+from coterie.report.studies import group_importance
 
 __version__ = "0.1.0"
 

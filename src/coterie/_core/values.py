@@ -1,8 +1,8 @@
-"""Immutable value types that all packages share: verdicts, partitions and traces."""
+"""What all packages share: verdicts, partitions, traces, and results as data frames."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,6 +25,15 @@ TellStep = Callable[[str, int, int], None]
 
 def tell_nobody(step: str, done: int, total: int) -> None:
     """Report no progress."""
+
+
+def data_frame(columns: Mapping[str, Any]) -> Any:
+    """Columns by name as a pandas data frame, which is imported when used."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("to_frame needs pandas: pip install pandas.") from error
+    return pandas.DataFrame(dict(columns))
 
 
 class FitWarning(UserWarning):

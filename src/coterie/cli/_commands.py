@@ -358,17 +358,11 @@ def demo(display: DisplayOptions, output: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         write_table(frame.with_columns(polars.Series("fat", tecator.target)), file)
     if not (display.as_json or display.quiet):
-        print_line(
-            f"$ coterie fit {file} -t fat --test-last --test-share 0.2 --stability 20 -o {folder}"
-        )
+        print_line(f"$ coterie fit {file} -t fat -o {folder}")
     arguments = {
         "data": str(file),
         "target": ("fat",),
-        # The conventional split: the last 43 of 215 spectra are the test rows.
-        "test_last": True,
-        "test_share": 0.2,
         "output": str(folder),
-        "n_resamples": 20,
         "title": "Fat in meat from near-infrared spectra",
         "as_json": display.as_json,
         "quiet": display.quiet,

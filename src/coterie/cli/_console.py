@@ -34,6 +34,7 @@ STEP_LABELS = {
     "path": "other tolerances",
     "stability": "resampling",
     "scores": "scoring",
+    "importance": "leaving groups out",
     "compare": "comparing",
     "write": "writing",
 }

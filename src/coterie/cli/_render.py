@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from coterie.cli._console import add_table_row, empty_table, print_line, print_table
+from coterie.cli._console import Side, add_table_row, empty_table, print_line, print_table
 from coterie.cli._options import ColumnOptions
 from coterie.cli._roles import PreparedTable
 from coterie.report.inspection import (
@@ -15,10 +16,15 @@ from coterie.report.inspection import (
     Score,
     Summary,
     columns_sentence,
+    effect_sentence,
+    light_word,
+    lights_sentence,
+    lost_sentence,
     metric_label,
     pluralise,
     result_sentence,
     scores_sentence,
+    stability_meaning,
 )
 from coterie.report.studies import Comparison
 
@@ -62,11 +68,12 @@ def print_summary(summary: Summary, *, show_all: bool = False) -> None:
     if summary.verdict is not None:
         print_line(f"{columns_sentence(summary)}.")
         print_scores(summary)
-    print_line(
-        "Groups: alike is the mean correlation of two members, price the highest of a merge, "
-        "effect the change of the target per standard deviation, stable the share of repeated fits."
-    )
-    print_table(_printable_groups(summary, show_all))
+    columns = _group_columns(summary)
+    print_line("Groups:")
+    for column in columns:
+        if column.meaning:
+            print_line(f"  {column.name}: {column.meaning}.")
+    print_table(_printable_groups(summary, columns, show_all))
     if len(summary.groups) > MAX_PRINTED_GROUPS and not show_all:
         n_left = len(summary.groups) - MAX_PRINTED_GROUPS
         print_line(f"... and {n_left:,} smaller ones: coterie inspect MODEL --all.")
@@ -109,26 +116,86 @@ def _score_notes(scores: list[Score]) -> list[str]:
     return [f"{score.name}: {score.note}." for score in scores if score.note]
 
 
-def _printable_groups(summary: Summary, show_all: bool) -> Any:
-    """A table of the groups, largest first."""
-    has_weights = any(group.effects for group in summary.groups) and len(summary.outputs) == 1
-    has_stability = any(group.stability is not None for group in summary.groups)
-    numbers = ["members", "alike", "price"]
-    numbers += ["effect"] * has_weights + ["stable"] * has_stability
-    table = empty_table(("group", "left"), *((name, "right") for name in numbers))
-    order = sorted(range(len(summary.groups)), key=lambda g: -len(summary.groups[g].members))
+class GroupColumn(NamedTuple):
+    """A column of the table of groups.
+
+    Parameters
+    ----------
+    name : str
+    meaning : str
+        What it shows; empty if the name says it.
+    text : callable
+        From a group to its cell.
+    side : {"left", "right"}
+    """
+
+    name: str
+    meaning: str
+    text: Callable[[Group], str]
+    side: Side = "right"
+
+
+def _group_columns(summary: Summary) -> list[GroupColumn]:
+    """The columns of the table of groups for which there are values."""
+    has_effects = len(summary.outputs) == 1
+    columns = [
+        GroupColumn("group", "", lambda one: one.name, "left"),
+        GroupColumn("members", "", lambda one: f"{len(one.members):,}"),
+        GroupColumn(
+            "alike",
+            "mean correlation of two members",
+            lambda one: _format_number(one.likeness),
+        ),
+        GroupColumn("price", "the highest price of a merge", _highest_price_text),
+        GroupColumn(
+            "effect",
+            effect_sentence(summary),
+            lambda one: _format_number(one.effects[0] if one.effects and has_effects else None),
+        ),
+        GroupColumn("lost", lost_sentence(summary), _lost_text),
+        GroupColumn(
+            "stable",
+            f"{stability_meaning(summary)}. {lights_sentence()[:-1]}",
+            _stability_text,
+        ),
+        GroupColumn("names share", "", lambda one: one.shared, "left"),
+        GroupColumn(
+            "best member",
+            "the member that is most correlated with the group",
+            lambda one: summary.name_of(one.representative) or "",
+            "left",
+        ),
+    ]
+    return [one for one in columns if any(map(one.text, summary.groups))]
+
+
+def _printable_groups(summary: Summary, columns: list[GroupColumn], show_all: bool) -> Any:
+    """A table of the groups, largest first; what is left out comes last."""
+    table = empty_table(*((one.name, one.side) for one in columns))
+    order = sorted(
+        range(len(summary.groups)),
+        key=lambda g: (g == summary.rest, -len(summary.groups[g].members)),
+    )
     for number in order if show_all else order[:MAX_PRINTED_GROUPS]:
-        group = summary.groups[number]
-        cells = [
-            group.name,
-            f"{len(group.members):,}",
-            _format_number(group.likeness),
-            _highest_price_text(group),
-        ]
-        cells += [_format_number(group.effects[0] if group.effects else None)] * has_weights
-        cells += [_format_number(group.stability)] * has_stability
-        add_table_row(table, *cells)
+        add_table_row(table, *(one.text(summary.groups[number]) for one in columns))
     return table
+
+
+def _lost_text(group: Group) -> str:
+    """What the score loses without the group, with its interval."""
+    if group.contribution is None:
+        return ""
+    # Adding 0 turns -0.0 into 0.0.
+    lost = f"{round(group.contribution, 4) + 0.0:.4f}"
+    error = group.contribution_error
+    return lost if error is None else f"{lost} +- {error:.4f}"
+
+
+def _stability_text(group: Group) -> str:
+    """The stability with its word."""
+    if group.stability is None:
+        return ""
+    return f"{group.stability:.2f} {light_word(group.stability)}"
 
 
 def _highest_price_text(group: Group) -> str:

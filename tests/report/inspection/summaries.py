@@ -130,6 +130,18 @@ def map_of(n_features, width=4):
     return Map(across, up, "east", "north", [""] * n_features)
 
 
+def told_of(group, number):
+    """All that can be told about a group; the lights of the first three differ."""
+    return replace(
+        group,
+        stability=[0.9, 0.6, 0.3][number % 3],
+        shared="feature_0..." if number == 0 else "",
+        representative=group.members[-1],
+        contribution=0.1 / (number + 1),
+        contribution_error=0.01,
+    )
+
+
 def whole_summary(n_features=12, n_groups=3, **parts):
     """A summary in which nothing is missing."""
     plain = summary_of(n_features, n_groups, **parts)
@@ -142,9 +154,7 @@ def whole_summary(n_features=12, n_groups=3, **parts):
         spectrum=spectrum_of(n_features),
         map=map_of(n_features),
         agreement=0.83,
-        groups=[
-            replace(group, stability=0.9 - 0.1 * k % 1) for k, group in enumerate(plain.groups)
-        ],
+        groups=[told_of(group, k) for k, group in enumerate(plain.groups)],
         notes=["Columns were standardised."],
     )
 
@@ -177,6 +187,10 @@ def joint_summary(n_features=12, n_groups=3, **parts):
         likeness=None,
         weakest=None,
         stability=None,
+        shared="",
+        representative=None,
+        contribution=None,
+        contribution_error=None,
         weights=[],
         effects=[],
     )

@@ -418,12 +418,12 @@ def test_the_number_of_groups_is_chosen_by_keyboard(opened):
         page.locator("#number"),
     )
     assert output.inner_text() == (
-        "12 columns become 3, 3 of them left out. Cross-validated R\N{SUPERSCRIPT TWO} 0.800; "
-        "stability 0.80."
+        "12 columns become 3; 3 of the 12 are left out. "
+        "Cross-validated R\N{SUPERSCRIPT TWO} 0.800; stability 0.80."
     )
     before = picture_of(page, "#numbers-places svg")
     slider.press("Home")
-    assert output.inner_text().startswith("12 columns become 1, 6 of them left out.")
+    assert output.inner_text().startswith("12 columns become 1; 6 of the 12 are left out.")
     assert "0.500 \N{PLUS-MINUS SIGN} 0.050" in output.inner_text()
     assert slider.get_attribute("aria-valuetext") == output.inner_text()
     assert page.locator("#numbers-places h3").inner_text() == "With 1 group"
@@ -502,7 +502,29 @@ def test_the_groups_are_saved_as_csv(opened):
     assert [int(row["sign"]) for row in rows] == summary.signs
     assert float(rows[0]["effect on fat"]) == summary.groups[0].effects[0]
     assert rows[0]["column"] == "mean(0, ...)"
-    assert rows[-1]["effect on fat"] == rows[-1]["column"] == ""
+    assert rows[-1]["effect on fat"] == rows[-1]["column"] == rows[-1]["light"] == ""
+    assert [row["light"] for row in rows[::3]] == ["firm", "fair", "loose", ""]
+    assert rows[0]["best single member"] == names[summary.groups[0].representative]
+    assert float(rows[0]["contribution"]) == summary.groups[0].contribution
+    assert float(rows[0]["contribution_error"]) == summary.groups[0].contribution_error
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_each_group_has_a_light_with_its_word_its_best_member_and_what_it_adds(opened, javascript):
+    page = opened(joint_summary(), java_script_enabled=javascript)
+    part = "#groups-live .card" if javascript else "#groups .static tbody tr"
+    groups = page.locator(part)
+    texts = [text.replace("\n", " ") for text in groups.all_inner_texts()]
+    best = "best single member feature_00002" if javascript else "member: feature_00002"
+    for word in ("firm 0.90", best, "0.1000 \N{PLUS-MINUS SIGN} 0.0100", "feature_0..."):
+        assert word.lower() in texts[0].lower()
+    lights = page.locator(f"{part} .light")
+    assert lights.all_inner_texts() == ["firm", "fair", "loose"]
+    colours = lights.evaluate_all(
+        "all => all.map(one => getComputedStyle(one, '::before').backgroundColor)"
+    )
+    assert len({*colours}) == 3
+    assert "firm from a stability of 0.75 on" in page.locator("#groups").inner_text()
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import RidgeCV
+from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -10,6 +10,8 @@ from sklearn.preprocessing import StandardScaler
 import coterie
 from coterie import NonLinCFA
 from coterie.datasets import make_groups
+from coterie.report.studies import _contributions
+from coterie.report.studies._splits import Splits
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +26,11 @@ def test_contributions_are_those_of_models_without_the_group(fit):
     found = coterie.group_importance(reducer, X, y, cv=3, n_repeats=1)
     lost = []
     for train, test in KFold(3, shuffle=True, random_state=0).split(Z):
-        penalties = np.logspace(-10, 3, 27) * len(train)
+        chosen = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-10, 3, 27) * len(train)))
+        chosen.fit(Z[train], y[train])
 
-        def score(columns, train=train, test=test, penalties=penalties):
-            model = make_pipeline(StandardScaler(), RidgeCV(penalties))
+        def score(columns, train=train, test=test, penalty=chosen[-1].alpha_):
+            model = make_pipeline(StandardScaler(), Ridge(penalty))
             return model.fit(columns[train], y[train]).score(columns[test], y[test])
 
         lost.append([score(Z) - score(np.delete(Z, k, axis=1)) for k in range(Z.shape[1])])
@@ -54,7 +57,82 @@ def test_representatives_are_most_correlated_with_their_aggregate(fit):
     chosen = coterie.representatives(reducer, X)
     for group, members in enumerate(reducer.groups_):
         like = [abs(np.corrcoef(X[:, one], Z[:, group])[0, 1]) for one in members]
-        assert chosen[group] == members[int(np.argmax(like))]
+        assert chosen.features[group] == members[int(np.argmax(like))]
+        assert chosen.correlations[group] == pytest.approx(max(like))
+    np.testing.assert_array_equal(chosen.transform(X), X[:, chosen.features])
+    frame = chosen.to_frame()
+    assert frame["group"].tolist() == list(reducer.get_feature_names_out())
+    assert frame["feature"].tolist() == chosen.features.tolist()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_representatives_of_a_frame_are_found_by_name(library, fit):
+    frames = pytest.importorskip(library)
+    _, X, y = fit
+    names = [f"sensor {one}" for one in range(X.shape[1])]
+    whole = frames.DataFrame(dict(zip(names, X.T)))
+    reducer = coterie.Coterie().fit(whole, y)
+    chosen = coterie.representatives(reducer, whole)
+    measured = whole[chosen.names[::-1]]
+    for table in (whole, measured):
+        found = chosen.transform(table)
+        assert isinstance(found, frames.DataFrame)
+        assert list(found.columns) == chosen.names
+        np.testing.assert_array_equal(found.to_numpy(), X[:, chosen.features])
+    with pytest.raises(ValueError, match=f"X must have the columns '{chosen.names[0]}'"):
+        chosen.transform(whole[chosen.names[1:]])
+
+
+def test_representatives_have_the_values_of_x_whatever_the_fit_makes_of_them(fit):
+    _, X, y = fit
+    reducer = coterie.Coterie(inputs="rank").fit(X, y)
+    chosen = coterie.representatives(reducer, X)
+    np.testing.assert_array_equal(chosen.transform(X.tolist()), X[:, chosen.features])
+    with pytest.raises(ValueError, match=r"X must have the 9 features of the fit, got shape"):
+        chosen.transform(X[:, :3])
+
+
+def test_representatives_of_own_inputs_are_columns_of_these(fit):
+    _, X, y = fit
+    reducer = NonLinCFA(inputs=np.square).fit(X, y)
+    chosen = coterie.representatives(reducer, X)
+    np.testing.assert_array_equal(chosen.transform(X), X[:, chosen.features] ** 2)
+
+
+def test_a_study_tells_what_each_group_contributes(fit):
+    _, X, y = fit
+    result = coterie.report.study(X, y, path=False)
+    found = coterie.group_importance(result.reducer, X, y)
+    groups = result.summary.groups
+    told = [(group.contribution, group.contribution_error) for group in groups]
+    assert np.array(told) == pytest.approx(
+        np.column_stack([found.contributions, found.errors]), abs=1e-12
+    )
+    assert [group.representative for group in groups] == coterie.representatives(
+        result.reducer, X
+    ).features.tolist()
+    once = coterie.report.study(X, y, path=False, test_last=True).summary
+    assert all(group.contribution is not None for group in once.groups)
+    assert all(group.contribution_error is None for group in once.groups)
+    none = coterie.report.study(X, y, path=False, test_share=0).summary
+    assert all(group.contribution is None for group in none.groups)
+
+
+def test_contributions_that_would_take_long_are_left_out_with_a_word(fit, monkeypatch):
+    _, X, y = fit
+    monkeypatch.setattr(_contributions, "MAX_PRODUCTS", 1.0)
+    summary = coterie.report.study(X, y, path=False).summary
+    assert all(group.contribution is None for group in summary.groups)
+    assert any("coterie.group_importance" in note for note in summary.notes)
+
+
+def test_large_tables_have_fewer_splits_and_huge_ones_none():
+    rows, splits = range(10_000), Splits([((), ())] * 15, "")
+    counts = [_contributions._affordable_splits(k, rows, "gaussian", splits) for k in range(1, 99)]
+    assert counts[0] == 15
+    assert counts[-1] == 0
+    assert (np.diff(counts) <= 0).all()
+    assert all(count == 0 or count >= 5 for count in counts)
 
 
 def test_results_become_frames_and_are_readable(fit):

@@ -10,6 +10,7 @@ from coterie._model_selection.tuning._models import (
     plain_model,
     rates_of,
     stopped_early,
+    with_same_penalty,
 )
 from coterie._model_selection.tuning._path import TolerancePath, tolerance_path
 from coterie._model_selection.tuning._tolerance_cv import (
@@ -35,4 +36,5 @@ __all__ = [
     "restored",
     "stopped_early",
     "tolerance_path",
+    "with_same_penalty",
 ]

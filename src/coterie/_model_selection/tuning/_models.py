@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from coterie._core.values import FloatArray, is_sparse
@@ -76,6 +76,17 @@ def penalised_model(estimator: Any, X: Any, y: Any, least: float = 1e-10) -> Any
         penalties = np.logspace(np.log10(least), 3, round(2 * (3 - np.log10(least)) + 1)) * len(y)
         return make_pipeline(*fill, _scaler(X), RidgeCV(penalties, alpha_per_target=np.ndim(y) > 1))
     return make_pipeline(*fill, _scaler(X), model)
+
+
+def with_same_penalty(model: Any) -> Any:
+    """A model that is not fitted, with the penalty that the rows chose for a `penalised_model`."""
+    from sklearn.linear_model import Ridge, RidgeCV
+    from sklearn.pipeline import make_pipeline
+
+    *before, last = _steps(model)
+    chosen = getattr(last, "best_estimator_", last)
+    again = Ridge(last.alpha_) if isinstance(last, RidgeCV) else clone(chosen)
+    return make_pipeline(*map(clone, before), again)
 
 
 def family_word(estimator: Any, y: Any) -> str:

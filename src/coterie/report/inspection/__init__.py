@@ -9,13 +9,18 @@ from coterie.report.inspection._checks import (
 from coterie.report.inspection._correlations import block_correlations, ordered_groups
 from coterie.report.inspection._html import pluralise
 from coterie.report.inspection._joint_parts import NumberPath, Tree
+from coterie.report.inspection._lights import light_word, lights_sentence
 from coterie.report.inspection._report import report_html, write_report
+from coterie.report.inspection._representatives import Representatives, representatives
 from coterie.report.inspection._sentences import (
     ALL_COLUMNS,
     columns_sentence,
+    effect_sentence,
+    lost_sentence,
     metric_label,
     result_sentence,
     scores_sentence,
+    stability_meaning,
 )
 from coterie.report.inspection._standardised import StandardisedColumns
 from coterie.report.inspection._summary import (
@@ -52,6 +57,7 @@ __all__ = [
     "Merge",
     "NumberPath",
     "PathSummary",
+    "Representatives",
     "Score",
     "Spectrum",
     "StandardisedColumns",
@@ -63,12 +69,18 @@ __all__ = [
     "check_reducer",
     "checked_coordinates",
     "columns_sentence",
+    "effect_sentence",
+    "light_word",
+    "lights_sentence",
+    "lost_sentence",
     "metric_label",
     "ordered_groups",
     "pluralise",
     "report_html",
+    "representatives",
     "result_sentence",
     "scores_sentence",
+    "stability_meaning",
     "summarise",
     "write_report",
 ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from coterie._core.values import FloatArray, IntArray, Trace
+from coterie._core.values import FloatArray, IntArray
 from coterie._data.training import checked_offset, checked_weights
 from coterie._model_selection.resampling import Stability
 from coterie._model_selection.tuning import (
@@ -23,14 +23,19 @@ from coterie._model_selection.tuning import (
 )
 from coterie.estimators import input_names_of, inputs_of, leaf_order, shown_labels
 from coterie.report.inspection._checks import check_fitted_reducer, checked_coordinates
-from coterie.report.inspection._correlations import correlation_summary, likeness, weakest
+from coterie.report.inspection._correlations import correlation_summary
+from coterie.report.inspection._groups import (
+    build_groups,
+    with_likeness,
+    with_own_stability,
+    with_resampled_stability,
+)
 from coterie.report.inspection._joint_parts import build_number_path, build_tree
 from coterie.report.inspection._positions import build_map, build_spectrum
 from coterie.report.inspection._standardised import StandardisedColumns
-from coterie.report.inspection._summary import Group, Merge, PathSummary, Score, Summary
+from coterie.report.inspection._summary import PathSummary, Score, Summary
 from coterie.report.inspection._verdict import StudyVerdict
 
-LEFT_OUT = "left out"
 INPUT_SENTENCES = {
     "clip": "Values further than three standard deviations from the mean were moved there first, "
     "because a regression on all columns then predicts better.",
@@ -114,6 +119,7 @@ def summarise(
     """
     check_fitted_reducer(reducer)
     summary = _fit_summary(reducer, title)
+    summary = replace(summary, groups=with_own_stability(summary, reducer))
     order = leaf_order(reducer)
     summary = replace(
         summary,
@@ -129,7 +135,7 @@ def summarise(
         notes=[*([notes] if isinstance(notes, str) else notes), *_told_by(reducer)],
     )
     if stability is not None:
-        summary = _add_stability(summary, stability)
+        summary = with_resampled_stability(summary, stability)
     names = summary.features
     if X is None:
         if positions is not None:
@@ -150,7 +156,7 @@ def summarise(
 
 def _fit_summary(reducer: Any, title: str) -> Summary:
     """The part of the summary that needs only the reducer."""
-    names = reducer.get_feature_names_out()
+    names = [str(name) for name in input_names_of(reducer)]
     defaults = {n: one.default for n, one in signature(type(reducer)).parameters.items()}
     given = reducer.get_params(deep=False)
     changed = {name: one for name, one in given.items() if not _is_default(one, defaults[name])}
@@ -166,10 +172,10 @@ def _fit_summary(reducer: Any, title: str) -> Summary:
         n_test_rows=None,
         tolerance=_numeric_tolerance(reducer),
         penalty=_float_or_none(getattr(reducer, "penalty_", None)),
-        features=[str(name) for name in input_names_of(reducer)],
+        features=names,
         labels=shown_labels(reducer).tolist(),
         signs=[int(sign) for sign in reducer.signs_],
-        groups=_group_summaries(reducer.groups_, names, reducer.trace_) + _left_out(reducer),
+        groups=build_groups(reducer, names),
         metric="",
         scores=[],
         path=None,
@@ -207,42 +213,10 @@ def _numeric_tolerance(reducer: Any) -> float | None:
     return None if isinstance(given, str) else _float_or_none(given)
 
 
-def _group_summaries(members: Iterable[Any], names: Iterable[Any], trace: Trace) -> list[Group]:
-    accepted = trace[trace.accepted]
-    pairs = list(zip(names, members, strict=True))
-    merges: list[list[Merge]] = [[] for _ in pairs]
-    columns = (accepted[name].tolist() for name in ("group", "candidate", "price", "allowance"))
-    for group, candidate, price, allowance in zip(*columns, strict=True):
-        merges[group].append(Merge(candidate, price, allowance))
-    # The trace of a loaded model has no refused merges.
-    refused = np.bincount(trace.group[~trace.accepted], minlength=len(pairs)).tolist()
-    has_refusals = len(pairs) == 1 or any(refused)
-    return [
-        Group(
-            str(name),
-            one.tolist(),
-            merges[number],
-            refused[number] if has_refusals else None,
-            None,
-            None,
-            [],
-            [],
-            None,
-        )
-        for number, (name, one) in enumerate(pairs)
-    ]
-
-
 def _tolerance_path_of(reducer: Any) -> TolerancePath | None:
     """The tolerance path of a reducer that has one."""
     path = getattr(reducer, "path_", None)
     return path if isinstance(path, TolerancePath) else None
-
-
-def _left_out(reducer: Any) -> list[Group]:
-    """The features that are left out, as one entry after the groups; none if there are none."""
-    rest = reducer.fit_.rest.tolist()
-    return [Group(LEFT_OUT, rest, [], None, None, None, [], [], None)] if rest else []
 
 
 def _told_by(reducer: Any) -> list[str]:
@@ -256,12 +230,6 @@ def _told_by(reducer: Any) -> list[str]:
         told.append(
             f"{len(rest):,} features are left out: they are constant, or add nothing to the "
             "prediction given the other columns."
-        )
-    stable = getattr(reducer, "stability_", None)
-    if isinstance(stable, np.ndarray) and len(stable):
-        told.append(
-            f"From three fifths of the rows, groups overlap with these by {stable.mean():.2f} on "
-            f"average and {stable.min():.2f} at least (1: the same groups)."
         )
     return told
 
@@ -279,23 +247,6 @@ def _path_summary(path: TolerancePath | None) -> PathSummary | None:
         labels=path.labels.tolist() if is_small else [],
         best=path.best,
         simplest=path.simplest,
-    )
-
-
-def _add_stability(summary: Summary, stability: Stability) -> Summary:
-    labels = np.where(stability.labels < 0, summary.n_columns, stability.labels)
-    if labels.tolist() != summary.labels:
-        raise ValueError(
-            "stability must have the same groups as this fit: compute it with the same data and "
-            "parameters."
-        )
-    scores = stability.group_scores.tolist() + [None] * (summary.rest is not None)
-    scored = zip(summary.groups, scores, strict=True)
-    return replace(
-        summary,
-        groups=[replace(group, stability=score) for group, score in scored],
-        n_resamples=len(stability.resampled),
-        agreement=float(np.mean(stability.agreement)),
     )
 
 
@@ -317,21 +268,10 @@ def _add_data(
     n_inputs, (positions, coordinates) = len(summary.labels), places
     standardised = StandardisedColumns.of(columns, weights)
     labels, signs = np.array(summary.labels), np.array(summary.signs, dtype=np.float64)
-    values = zip(
-        summary.groups,
-        likeness(standardised, labels, signs),
-        weakest(standardised, _with_rest(summary, aggregates), labels, signs),
-        strict=True,
-    )
     return replace(
         summary,
         n_rows=columns.shape[0],
-        groups=[
-            replace(group, likeness=float(mean), weakest=float(least))
-            if mean == mean and group.name is not LEFT_OUT
-            else group
-            for group, mean, least in values
-        ],
+        groups=with_likeness(summary, standardised, aggregates),
         correlation=correlation_summary(standardised, labels, signs, order, summary.rest),
         spectrum=build_spectrum(
             standardised, summary.features, checked_coordinates("positions", positions, (n_inputs,))
@@ -340,13 +280,6 @@ def _add_data(
             summary.features, checked_coordinates("coordinates", coordinates, (n_inputs, 2))
         ),
     )
-
-
-def _with_rest(summary: Summary, aggregates: FloatArray) -> FloatArray:
-    """The aggregates, and a column of zeros for what is left out."""
-    if summary.rest is None:
-        return aggregates
-    return np.column_stack([aggregates, np.zeros(len(aggregates))])
 
 
 def _fit_linear_model(

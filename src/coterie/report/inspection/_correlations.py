@@ -8,7 +8,6 @@ from scipy import sparse
 from coterie._core.values import FloatArray, IntArray
 from coterie.report.inspection._standardised import (
     StandardisedColumns,
-    members_by_group,
     membership_matrix,
     selection_matrix,
     share_with_both,
@@ -32,19 +31,18 @@ def likeness(columns: StandardisedColumns, labels: IntArray, signs: FloatArray) 
     return np.where(sizes > 1, mean.clip(-1, 1), np.nan)
 
 
-def weakest(
-    columns: StandardisedColumns, aggregates: FloatArray, labels: IntArray, signs: FloatArray
-) -> FloatArray:
-    """Lowest correlation of a member with the aggregate of its group; NaN for one member."""
+def with_aggregates(
+    columns: StandardisedColumns, aggregates: FloatArray, groups: list[IntArray], signs: FloatArray
+) -> list[FloatArray]:
+    """Correlations of the members of each group with its aggregate, times their signs."""
     standardised = StandardisedColumns.of(aggregates, columns.share)
     each = standardised.sums(sparse.eye_array(aggregates.shape[1], format="csr"))
-    lowest = np.full(aggregates.shape[1], np.nan)
-    for number, members in enumerate(members_by_group(labels)):
-        if len(members) > 1:
-            own = columns.sums(selection_matrix(members, len(labels)))
-            shared = share_with_both(columns, members, standardised, np.full(len(members), number))
-            lowest[number] = (signs[members] * (own.T @ each[:, number]) / shared).min()
-    return lowest.clip(-1, 1)
+    found = []
+    for number, members in enumerate(groups):
+        own = columns.sums(selection_matrix(members, len(signs)))
+        shared = share_with_both(columns, members, standardised, np.full(len(members), number))
+        found.append((signs[members] * (own.T @ each[:, number]) / shared).clip(-1, 1))
+    return found
 
 
 def correlation_summary(

@@ -136,6 +136,13 @@ def _html_row(cells: Sequence[str], kinds: Sequence[str]) -> str:
     return f'<tr><th scope="row" class="{first[1]}">{first[0]}</th>{rest}</tr>'
 
 
+def light(word: str, stability: float | None) -> str:
+    """A stability with its word, which has the colour of a traffic light."""
+    if not word:
+        return escape(MISSING_MARK)
+    return f'<span class="light {word}">{word}</span> {format_decimal(stability, 2)}'
+
+
 def svg_bar(share: float) -> str:
     """A bar for a share of 0 to 1."""
     width = 100 * min(max(share, 0.0), 1.0)

@@ -12,13 +12,16 @@ from string import Template
 
 from coterie._persist.files import plain_record, write_whole
 from coterie.report.inspection._html import escape, isolate_name
+from coterie.report.inspection._lights import FAIR, FIRM, LEAST, lights_sentence
 from coterie.report.inspection._rules import rule_html, unlike_sentence
 from coterie.report.inspection._sentences import (
-    agreement_sentence,
     columns_sentence,
+    effect_sentence,
+    lost_sentence,
     no_score_sentence,
     result_sentence,
     scores_sentence,
+    stability_sentence,
 )
 from coterie.report.inspection._summary import Summary
 from coterie.report.inspection._tables import (
@@ -152,10 +155,20 @@ def _template_values(summary: Summary) -> dict[str, str]:
         "unlike": escape(unlike_sentence(summary)),
         "rule": rule_html(summary),
         "stability": stability_table(summary),
-        "agreement": escape(agreement_sentence(summary)),
+        "agreement": escape(stability_sentence(summary)),
+        "effects": escape(effect_sentence(summary)),
+        "lost": _lost_html(summary),
+        "lights": escape(lights_sentence()),
+        "firm": f"{LEAST[FIRM]}",
+        "fair": f"{LEAST[FAIR]}",
         "facts": facts_list(summary),
         "notes": notes_list(summary),
     }
+
+
+def _lost_html(summary: Summary) -> str:
+    lost = escape(lost_sentence(summary))
+    return f"<em>Lost</em> is {lost}." if lost else ""
 
 
 def _detail(summary: Summary) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from coterie.report.inspection._html import format_count, format_decimal, pluralise
+from coterie.report.inspection._lights import lights_sentence
 from coterie.report.inspection._summary import Score, Summary
 
 ALL_COLUMNS = "all columns"
@@ -39,7 +40,8 @@ def columns_sentence(summary: Summary) -> str:
     if summary.rest is None:
         return became
     n_left_out = len(summary.groups[summary.rest].members)
-    return f"{became}, {format_count(n_left_out)} of them left out"
+    are = "is" if n_left_out == 1 else "are"
+    return f"{became}; {format_count(n_left_out)} of the {format_count(before)} {are} left out"
 
 
 def score_change(scores: list[Score]) -> str:
@@ -114,17 +116,57 @@ def no_score_sentence(summary: Summary) -> str:
     return "There is no score on held-out rows, so it is unknown how well the groups predict."
 
 
-def agreement_sentence(summary: Summary) -> str:
-    """How far the groups of resamples agree with these."""
+def is_resampled(summary: Summary) -> bool:
+    """Whether stability is that of resamples; if not, the fit has measured it itself."""
+    return summary.n_resamples is not None or summary.agreement is not None
+
+
+def stability_meaning(summary: Summary) -> str:
+    """What the stability of a group is."""
+    if is_resampled(summary):
+        return (
+            "the share of repeated fits in which two members were in the same group; for a "
+            "single feature, in which it was alone"
+        )
+    return (
+        "how well the group is found again from three fifths of the rows: the members in both it "
+        "and its counterpart there, divided by those in either, averaged over five draws"
+    )
+
+
+def stability_sentence(summary: Summary) -> str:
+    """How far the groups found from some of the rows agree with these."""
+    meaning = f"Stability is {stability_meaning(summary)}. {lights_sentence()}"
+    if not is_resampled(summary):
+        return meaning
     n = summary.n_resamples
-    sentence = (
+    repeated = (
         f"The fit was repeated {'often' if n is None else f'{format_count(n)} times'}, each time "
-        "on a random draw of its rows. Held is the mean share of draws in which two members "
-        "were in the same group; for a single feature, in which it was alone."
+        "on a random draw of its rows."
     )
     if summary.agreement is None:
-        return sentence
+        return f"{repeated} {meaning}"
     return (
-        f"{sentence} As a whole, the groups agree by {format_decimal(summary.agreement, 2)} "
+        f"{repeated} {meaning} As a whole, the groups agree by "
+        f"{format_decimal(summary.agreement, 2)} "
         "(adjusted Rand index: 1 means the same groups, 0 no more than by chance)."
+    )
+
+
+def effect_sentence(summary: Summary) -> str:
+    """In which units effects are."""
+    unit = {"classes": "in log-odds", "counts": "in logarithms of the count"}.get(
+        summary.task, "in units of the target"
+    )
+    return f"how much the prediction changes with one standard deviation of the group, {unit}"
+
+
+def lost_sentence(summary: Summary) -> str:
+    """What the contribution of a group is; empty if none was computed."""
+    if all(group.contribution is None for group in summary.groups):
+        return ""
+    return (
+        f"by how much {metric_label(summary.metric)} on held-out rows falls if the group is left "
+        "out, with its 95 % interval; groups that predict the same can replace each other, and "
+        "each then loses little"
     )

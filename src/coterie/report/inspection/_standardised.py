@@ -145,9 +145,3 @@ def selection_matrix(members: IntArray, n_features: int) -> Any:
     """Sparse matrix of shape (n_features, n_members) that selects features."""
     shape = (n_features, len(members))
     return sparse.csr_array((np.ones(len(members)), (members, np.arange(len(members)))), shape)
-
-
-def members_by_group(labels: IntArray) -> list[IntArray]:
-    """The members of each group, in order of the features."""
-    order = np.argsort(labels, kind="stable")
-    return np.split(order, np.searchsorted(labels[order], np.arange(1, labels.max() + 1)))

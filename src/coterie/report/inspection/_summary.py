@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from coterie._core.values import data_frame
 from coterie.report.inspection._joint_parts import NumberPath, Tree
+from coterie.report.inspection._lights import light_word
 from coterie.report.inspection._verdict import StudyVerdict
 
 
@@ -55,7 +58,14 @@ class Group:
     effects : list of float
         Coefficients for an aggregate of standard deviation 1, so that groups can be compared.
     stability : float or None
-        How often the group was found again in resamples, 0 to 1; None if not computed.
+        How well the group was found again from some of the rows, 0 to 1; None if not computed.
+    shared : str
+        What the names of the members share: a range, words or a beginning; may be empty.
+    representative : int or None
+        The member that is most correlated with the aggregate; None without data.
+    contribution, contribution_error : float or None
+        By how much the score on held-out rows falls without the group, and half the width of its
+        95 % interval; None if not computed.
     """
 
     name: str
@@ -67,6 +77,10 @@ class Group:
     weights: list[float]
     effects: list[float]
     stability: float | None
+    shared: str = ""
+    representative: int | None = None
+    contribution: float | None = None
+    contribution_error: float | None = None
 
 
 @dataclass(frozen=True)
@@ -301,6 +315,32 @@ class Summary:
         """Number of columns that the features become."""
         return len(self.groups) - (self.rest is not None)
 
+    def to_frame(self) -> Any:
+        """The groups as a pandas data frame, one row for each; without what is left out."""
+        groups = self.groups[: self.n_columns]
+        effects = {
+            f"effect on {output}": [one.effects[place] if one.effects else None for one in groups]
+            for place, output in enumerate(self.outputs)
+        }
+        columns = {
+            "group": [one.name for one in groups],
+            "n_members": [len(one.members) for one in groups],
+            "members": [[self.features[member] for member in one.members] for one in groups],
+            "shared": [one.shared for one in groups],
+            "likeness": [one.likeness for one in groups],
+            "weakest": [one.weakest for one in groups],
+            "stability": [one.stability for one in groups],
+            "light": [light_word(one.stability) for one in groups],
+            "contribution": [one.contribution for one in groups],
+            "contribution_error": [one.contribution_error for one in groups],
+            "representative": [self.name_of(one.representative) for one in groups],
+        }
+        return data_frame(columns | effects)
+
+    def name_of(self, feature: int | None) -> str | None:
+        """The name of a feature; None for None."""
+        return None if feature is None else self.features[feature]
+
     def __post_init__(self) -> None:
         """Check that all parts have the same features and groups."""
         n_features, n_groups = len(self.features), len(self.groups)
@@ -317,6 +357,8 @@ class Summary:
             _require(len({*joined}) == len(joined), "each merge once")
             _require(len(group.weights) == len(group.effects), "an effect for each weight")
             _require(len(group.weights) in (0, len(self.outputs)), "a weight for each output")
+            stands = group.representative
+            _require(stands is None or stands in group.members, "representatives of own groups")
         for part in (
             self.path,
             self.correlation,

@@ -12,11 +12,13 @@ from coterie.report.inspection._html import (
     format_significant,
     html_table,
     isolate_name,
+    light,
     pluralise,
     shorten_name,
     svg_bar,
     svg_dot,
 )
+from coterie.report.inspection._lights import light_word
 from coterie.report.inspection._sentences import metric_label
 from coterie.report.inspection._summary import Group, Score, Summary
 
@@ -65,12 +67,10 @@ def _finite_error(score: Score) -> float:
     return error if math.isfinite(error) else 0.0
 
 
-def _format_with_error(score: float, std_error: float | None) -> str:
+def _format_with_error(score: float, std_error: float | None, digits: int = 3) -> str:
     known = std_error is not None and math.isfinite(std_error)
-    return escape(
-        format_decimal(score)
-        + (f" \N{PLUS-MINUS SIGN} {format_decimal(std_error)}" if known else "")
-    )
+    error = f" \N{PLUS-MINUS SIGN} {format_decimal(std_error, digits)}" if known else ""
+    return escape(format_decimal(score, digits) + error)
 
 
 def _score_row(score: Score, low: float, high: float) -> list[str]:
@@ -92,10 +92,11 @@ def groups_table(summary: Summary) -> str:
         enumerate(summary.groups),
         key=lambda item: (item[0] == summary.rest, -len(item[1].members)),
     )
-    header = ["Group", "Size", "Members", "Likeness", "Weakest", "Effect", "Stability"]
+    header = ["Group", "Size", "Members", "Likeness", "Weakest", "Effect", "Lost", "Stability"]
     rows = [_group_row(summary, number, group) for number, group in ranked[:MAX_TABLE_GROUPS]]
     nothing = escape(MISSING_MARK)
-    shown = [place for place in range(7) if place < 3 or any(row[place] != nothing for row in rows)]
+    has_values = [any(row[place] != nothing for row in rows) for place in range(len(header))]
+    shown = [place for place, has in enumerate(has_values) if place < 3 or has]
     n_left = len(ranked) - len(rows)
     rest = (
         f"<p>{pluralise(n_left, 'more group')}, the smallest, are not in this table.</p>"
@@ -119,11 +120,30 @@ def _group_row(summary: Summary, number: int, group: Group) -> list[str]:
         escape(format_decimal(group.likeness, 2)),
         escape(format_decimal(group.weakest, 2)),
         _effect_cell(summary, group),
-        escape(format_decimal(group.stability, 2)),
+        _contribution_cell(group),
+        light(light_word(group.stability), group.stability),
     ]
 
 
+def _contribution_cell(group: Group) -> str:
+    if group.contribution is None:
+        return escape(MISSING_MARK)
+    return _format_with_error(group.contribution, group.contribution_error, digits=4)
+
+
 def _members_cell(summary: Summary, group: Group) -> str:
+    """The members, what their names share, and the best of them."""
+    told = [_member_names(summary, group)]
+    if group.shared:
+        told.append(f"Names share: {isolate_name(shorten_name(group.shared))}")
+    if group.representative is not None and len(group.members) > 1:
+        best = isolate_name(shorten_name(summary.features[group.representative]))
+        told.append(f"Best single member: {best}")
+    names, *remarks = told
+    return names + "".join(f'<span class="remark">{remark}</span>' for remark in remarks)
+
+
+def _member_names(summary: Summary, group: Group) -> str:
     signs = {-1: escape("\N{MINUS SIGN}"), 1: ""}
     names = [
         signs[summary.signs[one]] + isolate_name(shorten_name(summary.features[one]))
@@ -206,7 +226,7 @@ def stability_table(summary: Summary) -> str:
         [
             f"{number} {isolate_name(shorten_name(group.name))}",
             format_count(len(group.members)),
-            escape(format_decimal(share, 2)),
+            light(light_word(share), share),
             svg_bar(share),
         ]
         for share, number, group in known[:MAX_UNSTABLE_GROUPS]
@@ -215,8 +235,8 @@ def stability_table(summary: Summary) -> str:
         return ""
     few = len(known) > len(rows)
     return html_table(
-        "The groups that held least often" if few else "How often each group held",
-        ["Group", "Size", "Held", "from 0 to 1"],
+        "The least stable groups" if few else "The groups, the least stable first",
+        ["Group", "Size", "Stability", "from 0 to 1"],
         rows,
         [False, True, True, False],
     )

@@ -7,11 +7,12 @@ function csvField(value) {
 
 /** One line for each feature: its group, the name of the column, and what is known of the group. */
 function groupsAsCsv() {
-  const known = ["likeness", "weakest", "stability"].filter((name) => groups.some((group) => group[name] !== null));
+  const known = ["likeness", "weakest", "stability", "contribution", "contribution_error"].filter((name) => groups.some((group) => group[name] !== null));
   const effects = groups.some((group) => group.effects.length) ? summary.outputs : [];
-  const header = ["group", "column", "feature", "sign", ...known, ...effects.map((output) => `effect on ${output}`)];
+  const header = ["group", "column", "feature", "sign", "names share", "best single member", "light", ...known, ...effects.map((output) => `effect on ${output}`)];
   const lines = groups.flatMap((group, number) => group.members.map((one) => [
-    groupWord(number), number === rest ? "" : group.name, features[one], signs[one], ...known.map((name) => group[name]), ...effects.map((_, output) => group.effects[output]),
+    groupWord(number), number === rest ? "" : group.name, features[one], signs[one],
+    group.shared, group.representative === null ? "" : features[group.representative], lightWord(group.stability), ...known.map((name) => group[name]), ...effects.map((_, output) => group.effects[output]),
   ]));
   return [header, ...lines].map((line) => line.map(csvField).join(",")).join("\r\n") + "\r\n";
 }

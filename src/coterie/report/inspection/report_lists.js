@@ -72,10 +72,26 @@ function largestEffect(group) {
   return sizes.length ? Math.max(...sizes) : NaN;
 }
 
+// From this stability on, a group is firm or fair; below, it is loose.
+const LIGHTS = ["firm", "fair"].map((word) => [word, Number(document.getElementById("groups")?.dataset[word])]);
+
+function lightWord(stability) {
+  // As it is shown, with two digits.
+  const share = Number(numberIn(stability).toFixed(2));
+  if (Number.isNaN(share)) return "";
+  return (LIGHTS.find(([, least]) => share >= least) || ["loose"])[0];
+}
+
+function light(stability) {
+  const word = lightWord(stability);
+  return word ? [made("span", { class: `light ${word}` }, word), ` ${decimal(stability, 2)}`] : [DASH];
+}
+
 function groupSorts() {
   const all = {
     "Size, largest first": by((one) => -groups[one].members.length),
     "Effect, largest first": by((one) => -largestEffect(one)),
+    "Lost without it, largest first": by((one) => -numberIn(groups[one].contribution)),
     "Likeness, lowest first": by((one) => numberIn(groups[one].likeness)),
     "Stability, lowest first": by((one) => numberIn(groups[one].stability)),
     Name: byName((one) => groups[one].name),
@@ -83,6 +99,7 @@ function groupSorts() {
   };
   const has = (name) => groups.some((group) => !Number.isNaN(numberIn(group[name])));
   if (!groups.some((group) => group.effects.length)) delete all["Effect, largest first"];
+  if (!has("contribution")) delete all["Lost without it, largest first"];
   if (!has("likeness")) delete all["Likeness, lowest first"];
   if (!has("stability")) delete all["Stability, lowest first"];
   return all;
@@ -141,9 +158,17 @@ function matching(group, query) {
 }
 
 function groupFacts(group) {
-  const told = ["likeness", "weakest", "stability"].filter((name) => group[name] !== null).map((name) => [name, decimal(group[name], 2)]);
+  const told = ["likeness", "weakest"].filter((name) => group[name] !== null).map((name) => [name, decimal(group[name], 2)]);
+  if (group.stability !== null) told.push(["stability", light(group.stability)]);
   if (group.weights.length === 1) told.push(["weight", significant(group.weights[0])]);
+  if (group.contribution !== null) told.push(["lost without it", withError(group.contribution, group.contribution_error)]);
+  if (group.shared) told.push(["names share", named(group.shared)]);
+  if (group.representative !== null && group.members.length > 1) told.push(["best single member", named(features[group.representative])]);
   return made("dl", {}, told.map(([term, said]) => made("div", {}, made("dt", {}, term), made("dd", {}, said))));
+}
+
+function withError(value, error) {
+  return decimal(value, 4) + (error === null ? "" : ` ${PLUS_MINUS} ${decimal(error, 4)}`);
 }
 
 function groupEffects(group) {

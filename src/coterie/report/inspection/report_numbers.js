@@ -32,7 +32,7 @@ function showNumbers(host) {
 
 function numberWords(step) {
   const left = step.labels ? step.labels.filter((group) => group >= step.count).length : 0;
-  return `${counted(features.length, "column")} become ${step.count.toLocaleString("en")}${left ? `, ${left.toLocaleString("en")} of them left out` : ""}. ` +
+  return `${counted(features.length, "column")} become ${step.count.toLocaleString("en")}${left ? `; ${left.toLocaleString("en")} of the ${features.length.toLocaleString("en")} ${left === 1 ? "is" : "are"} left out` : ""}. ` +
     `Cross-validated R\u00b2 ${decimal(step.cv)}${step.error > 0 ? ` ${PLUS_MINUS} ${decimal(step.error)}` : ""}; stability ${decimal(step.stability, 2)}.`;
 }
 

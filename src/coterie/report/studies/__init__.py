@@ -1,11 +1,7 @@
 """Studies: split, fit, score and summarise; and comparisons with other methods."""
 
 from coterie.report.studies._compare import Comparison, compare
-from coterie.report.studies._importance import (
-    GroupImportance,
-    group_importance,
-    representatives,
-)
+from coterie.report.studies._importance import GroupImportance, group_importance
 from coterie.report.studies._study import Study, study
 from coterie.report.studies._tasks import (
     FAMILY_OF,
@@ -28,6 +24,5 @@ __all__ = [
     "infer_task",
     "reducer_for",
     "reducer_with_tolerance",
-    "representatives",
     "study",
 ]

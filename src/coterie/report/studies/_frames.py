@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from coterie._core.values import data_frame
 from coterie.report.inspection import Score
-
-
-def data_frame(columns: Mapping[str, Any]) -> Any:
-    """These columns as a pandas data frame."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError("to_frame needs pandas: pip install pandas.") from error
-    return pandas.DataFrame(dict(columns))
 
 
 def scores_frame(scores: Sequence[Score], metric: str) -> Any:

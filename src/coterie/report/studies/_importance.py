@@ -1,4 +1,4 @@
-"""What each group contributes to the score, and the member that stands for it best."""
+"""What each group contributes to the score on held-out rows."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from coterie._core.values import FloatArray, IntArray
-from coterie._model_selection.tuning import family_word, penalised_model
-from coterie.estimators import inputs_of
-from coterie.report.inspection import StandardisedColumns, check_fitted_reducer
+from coterie._core.values import FloatArray, IntArray, data_frame
+from coterie._data.progress import Tell
+from coterie._model_selection.tuning import family_word, penalised_model, with_same_penalty
+from coterie.report.inspection import check_fitted_reducer
 from coterie.report.studies._metrics import metric_name
-from coterie.report.studies._scores import aggregates_of, score_columns
-from coterie.report.studies._splits import Samples, check_groups, repeated_folds
+from coterie.report.studies._scores import aggregates_of, model_on_columns, score_model
+from coterie.report.studies._splits import Samples, Splits, check_groups, repeated_folds
 from coterie.report.studies._verdict import mean_with_error
 
 
@@ -40,8 +40,6 @@ class GroupImportance:
 
     def to_frame(self) -> Any:
         """A pandas data frame, largest contribution first."""
-        from coterie.report.studies._frames import data_frame
-
         columns = {
             "group": self.names,
             "contribution": self.contributions,
@@ -66,8 +64,9 @@ def group_importance(
 ) -> GroupImportance:
     """Contribution of each group to the score on held-out rows, with an interval.
 
-    A penalised linear model is fitted to the aggregates, and again without each of them, on the
-    same repeated splits. Groups that predict the same share it: each alone then contributes little.
+    A penalised linear model is fitted to the aggregates, and again without each of them, with the
+    same penalty and on the same repeated splits. Groups that predict the same share it: each alone
+    then contributes little.
 
     Parameters
     ----------
@@ -103,17 +102,25 @@ def group_importance(
     check_groups(rows, cv, by_time)
     splitting = {"classes": word == "bernoulli", "by_time": by_time, "seed": random_state}
     splits = repeated_folds(rows, cv, n_repeats, **splitting)  # type: ignore[arg-type]
+    return importance_on(reducer, rows, splits)
+
+
+def importance_on(
+    reducer: Any, rows: Samples, splits: Splits, tell: Tell | None = None
+) -> GroupImportance:
+    """Contribution of each group of a fitted reducer to the score on these splits."""
     aggregates = aggregates_of(reducer, rows)
-    n_groups = aggregates.shape[1]
-    scores = np.array(
-        [_scores_without(reducer, aggregates, rows, *rows_of) for rows_of in splits.rows]
-    )
-    lost = scores[:, :1] - scores[:, 1:]
-    told = [mean_with_error(lost[:, one], splits.test_ratio) for one in range(n_groups)]
+    scores = []
+    for done, (train, test) in enumerate(splits.rows):
+        if tell is not None:
+            tell(done, len(splits.rows))
+        scores.append(_scores_without(reducer, aggregates, rows, train, test))
+    lost = np.subtract([[score] for score, _ in scores], [without for _, without in scores])
+    told = [mean_with_error(each, splits.test_ratio) for each in lost.T]
     return GroupImportance(
         [str(name) for name in reducer.get_feature_names_out()],
-        metric_name(word),
-        mean_with_error(scores[:, 0], splits.test_ratio)[0],
+        metric_name(family_word(reducer, rows.y)),
+        mean_with_error([score for score, _ in scores], splits.test_ratio)[0],
         np.array([mean for mean, _ in told]),
         np.array([np.nan if error is None else error for _, error in told]),
     )
@@ -121,68 +128,25 @@ def group_importance(
 
 def _scores_without(
     reducer: Any, aggregates: FloatArray, rows: Samples, train: IntArray, test: IntArray
-) -> list[float]:
+) -> tuple[float, list[float]]:
     """The score with all aggregates, and without each of them, on one split."""
-    parts = rows.take(train), rows.take(test)
-    n_groups = aggregates.shape[1]
-    kept = [aggregates, *(_without(aggregates, one) for one in range(n_groups))]
-    return [
-        score_columns(reducer, penalised_model, one[train], one[test], *parts).score for one in kept
-    ]
+    learned, tested = rows.take(train), rows.take(test)
+    model = model_on_columns(reducer, penalised_model, aggregates[train], learned)
+
+    def score(model: Any, columns: FloatArray) -> float:
+        return next(iter(score_model(reducer, model, columns[test], tested).values()))
+
+    # Choosing a penalty again for each would take most of the time, and change little.
+    without = []
+    for one in range(aggregates.shape[1]):
+        columns = _without(aggregates, one)
+        smaller = model_on_columns(
+            reducer, lambda *_: with_same_penalty(model), columns[train], learned
+        )
+        without.append(score(smaller, columns))
+    return score(model, aggregates), without
 
 
 def _without(aggregates: FloatArray, one: int) -> FloatArray:
     """The aggregates without one, which becomes a column of zeros."""
     return np.where(np.arange(aggregates.shape[1]) == one, 0.0, aggregates)
-
-
-def representatives(reducer: Any, X: Any) -> IntArray:
-    """The member of each group that is most correlated with its aggregate.
-
-    For those who want to measure fewer features: each stands for its group.
-
-    Parameters
-    ----------
-    reducer : reducer
-        Fitted.
-    X : array-like, data frame or xarray field of shape (n_samples, n_features)
-        Rows on which correlations are computed, such as the training rows.
-
-    Returns
-    -------
-    ndarray of shape (n_groups,)
-        Numbers of the features.
-
-    Examples
-    --------
-    >>> import coterie
-    >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
-    >>> reducer = coterie.Coterie().fit(X, y)
-    >>> chosen = coterie.representatives(reducer, X)
-    >>> X[:, chosen].shape
-    (300, 3)
-    """
-    check_fitted_reducer(reducer)
-    columns = inputs_of(reducer, X)
-    aggregates = reducer.fit_.transform(columns)
-    ours = StandardisedColumns.of(columns)
-    theirs = StandardisedColumns.of(
-        aggregates.toarray() if hasattr(aggregates, "toarray") else aggregates
-    )
-    return np.array(
-        [
-            members[np.argmax(np.abs(_correlations(ours, members, theirs, group)))]
-            for group, members in enumerate(reducer.groups_)
-        ]
-    )
-
-
-def _correlations(
-    ours: StandardisedColumns, members: IntArray, theirs: StandardisedColumns, group: int
-) -> FloatArray:
-    """Correlations of some columns with one aggregate."""
-    part = ours.columns[:, members]
-    part = part.toarray() if hasattr(part, "toarray") else part
-    own = (part - ours.mean[members]) / ours.spread[members]
-    aggregate = (theirs.columns[:, group] - theirs.mean[group]) / theirs.spread[group]
-    return np.asarray((ours.share * aggregate) @ own)

@@ -95,17 +95,27 @@ def score_columns(
     test: Samples,
 ) -> HeldOutScore:
     """Scores of a model on given columns of training and test rows."""
+    model = model_on_columns(reducer, model_of, train_columns, train)
+    return HeldOutScore(
+        score_model(reducer, model, test_columns, test),
+        "a solver stopped before it converged" if stopped_early(model) else "",
+    )
+
+
+def model_on_columns(reducer: Any, model_of: Any, columns: FloatArray, train: Samples) -> Any:
+    """A model, fitted to given columns of the training rows."""
     word = family_word(reducer, train.y)
     target, weights = rates_of(word, train.y, train.weights, train.offset)
-    tested, test_weights = rates_of(word, test.y, test.weights, test.offset)
     with ignore_sklearn_warnings():
-        model = fitted_model(
-            model_of(reducer, train_columns, target), train_columns, target, weights
-        )
-        scores = held_out_scores(model, test_columns, tested, test_weights, word)
-    return HeldOutScore(
-        scores, "a solver stopped before it converged" if stopped_early(model) else ""
-    )
+        return fitted_model(model_of(reducer, columns, target), columns, target, weights)
+
+
+def score_model(reducer: Any, model: Any, columns: FloatArray, test: Samples) -> dict[str, float]:
+    """Scores of a fitted model by name on given columns of the test rows."""
+    word = family_word(reducer, test.y)
+    target, weights = rates_of(word, test.y, test.weights, test.offset)
+    with ignore_sklearn_warnings():
+        return held_out_scores(model, columns, target, weights, word)
 
 
 def score_guess(reducer: Any, train: Samples, test: Samples) -> HeldOutScore:

@@ -19,6 +19,7 @@ from coterie._model_selection.tuning import TolerancePath, family_word, toleranc
 from coterie.estimators import Coterie, GenLinCFA, NonLinCFA, pricing_of
 from coterie.report.inspection import Score, StudyVerdict, Summary, columns_sentence, summarise
 from coterie.report.studies import _baselines
+from coterie.report.studies._contributions import with_contributions
 from coterie.report.studies._dates import ordered_dates
 from coterie.report.studies._frames import score_line, scores_frame, scores_html
 from coterie.report.studies._metrics import AUC, R2, metric_name
@@ -248,6 +249,8 @@ def study(
                 *_rare_class_note(rows.y, metric),
             ],
         )
+    if splits is not None:
+        summary = with_contributions(summary, fitted, rows, splits, partial(report, "importance"))
     return Study(fitted, summary, preparer)
 
 
