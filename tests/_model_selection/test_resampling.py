@@ -119,6 +119,15 @@ def test_just_half_is_no_consensus_and_more_than_half_is():
     assert Stability(labels, resampled[:3]).consensus.tolist() == [0, 0]
 
 
+def test_the_groups_become_a_frame():
+    resampled = np.array([[0, 0, 0, -1], [0, 0, 1, 0], [0, 0, 1, -1], [0, 1, 2, -1]])
+    frame = Stability(np.array([0, 0, 1, -1]), resampled).to_frame()
+    assert frame["group"].tolist() == [0, 1]
+    assert frame["n_members"].tolist() == [2, 1]
+    # Together in three of four; alone in three of four.
+    assert frame["stability"].tolist() == [0.75, 0.75]
+
+
 def test_consensus_asks_for_the_average_over_pairs():
     # 1 and 2 are always together; 0 is with both in 2 of 3 resamples, 3 with none.
     resampled = np.array([[0, 0, 0, 1], [0, 0, 0, 1], [0, 1, 1, 2]])

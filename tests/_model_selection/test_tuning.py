@@ -269,6 +269,15 @@ def test_the_rules_on_a_path_made_by_hand():
     assert [path.of_size(n) for n in (0, 1, 2, 3, 4, 6, 7, 100)] == [4, 4, 4, 3, 3, 1, 0, 0]
 
 
+def test_a_path_becomes_a_frame():
+    frame = hand_made().to_frame()
+    assert frame["tolerance"].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
+    assert frame["n_groups"].tolist() == [8, 5, 3, 3, 1]
+    np.testing.assert_allclose(frame["cv_score"], [0.6, 0.7, 0.65, 0.65, 0.1])
+    assert frame["is_best"].tolist() == [False, True, False, False, False]
+    assert frame["is_simplest"].tolist() == [False, False, False, True, False]
+
+
 def test_the_simplest_is_the_best_where_scores_do_not_vary():
     path = hand_made()
     steady = TolerancePath(

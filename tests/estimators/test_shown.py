@@ -1,6 +1,7 @@
 """What a notebook shows of a reducer."""
 
 import re
+import sys
 from html import unescape
 from html.parser import HTMLParser
 
@@ -11,7 +12,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
-from coterie import GenLinCFA, NonLinCFA, ToleranceCV
+from coterie import Coterie, GenLinCFA, NonLinCFA, ToleranceCV
 from coterie.datasets import make_groups
 
 
@@ -137,3 +138,38 @@ def test_tuned_and_signed_reducers_have_tables_too(rng):
     rows = Rows(reducer._repr_html_()).rows[1:]
     assert sum(int(row[2]) for row in rows) == 3
     assert np.all([row[1] in reducer.get_feature_names_out() for row in rows])
+
+
+def test_a_fit_is_readable_and_becomes_a_frame(data):
+    X, y = data
+    names = [f"a<b {number}" for number in range(X.shape[1])]
+    reducer = Coterie().fit(pd.DataFrame(X, columns=names), y)
+    fit, columns = reducer.fit_, list(reducer.get_feature_names_out())
+    head, *lines = repr(fit).splitlines()
+    assert head.startswith(f"Fit: 12 columns in {reducer.n_groups_} group")
+    assert ("left out" in head) == (len(reducer.rest_) > 0)
+    assert sorted(line.split(": ", 1)[1].rpartition(" (")[0] for line in lines) == sorted(columns)
+    assert Rows(fit._repr_html_()).rows == Rows(reducer._repr_html_()).rows
+    frame = fit.to_frame()
+    assert frame["group"].tolist() == columns
+    assert frame["members"].tolist() == [[names[m] for m in one] for one in reducer.groups_]
+    assert frame["n_members"].tolist() == [len(one) for one in reducer.groups_]
+    merges = reducer.trace_[reducer.trace_.accepted]
+    for group, price in enumerate(frame["highest_price"]):
+        paid = merges.price[merges.group == group]
+        assert price == paid.max() if len(paid) else np.isnan(price)
+
+
+def test_a_fit_of_other_columns_numbers_them(data):
+    X, y = data
+    fit = NonLinCFA(0.01, inputs=lambda table: np.hstack([table, table**2])).fit(X, y).fit_
+    assert repr(fit).startswith("Fit: 24 columns in")
+    members = [name for names in fit.to_frame()["members"] for name in names]
+    assert sorted(members) == sorted(f"input{number}" for number in range(24))
+
+
+def test_frames_need_pandas_and_say_so(data, monkeypatch):
+    fit = NonLinCFA(0.01).fit(*data).fit_
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="to_frame needs pandas: pip install pandas"):
+        fit.to_frame()

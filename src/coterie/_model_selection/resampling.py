@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_consistent_length
 
-from coterie._core.values import FitWarning, FloatArray, IntArray
+from coterie._core.values import FitWarning, FloatArray, IntArray, data_frame
 from coterie._data.fields import rows_first
 from coterie._data.parameters import checked_word
 from coterie._data.progress import Tell, followed, in_parallel
@@ -98,6 +98,14 @@ class Stability:
         """
         held = [_held(_each_apart(self.labels), labels) for labels in self.resampled]
         return np.mean(held, axis=0)[: self.labels.max() + 1]
+
+    def to_frame(self) -> Any:
+        """The groups of all rows as a pandas data frame: number, size and stability."""
+        scores = self.group_scores
+        sizes = np.bincount(self.labels[self.labels >= 0], minlength=len(scores))
+        return data_frame(
+            {"group": np.arange(len(scores)), "n_members": sizes, "stability": scores}
+        )
 
     @cached_property
     def together(self) -> FloatArray:

@@ -12,6 +12,7 @@ from coterie._core.fit._fit_groups import Problem, fit_groups, n_varying_groups
 from coterie._core.fit._groupable import Groupable, MergeQuestion, Searchable
 from coterie._core.fit._names import checked_names
 from coterie._core.fit._result import Fit
+from coterie._core.fit._shown import groups_html
 from coterie._core.fit._spec import Features, FitSpec, Pricing, TrainingData
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "aggregates_of",
     "checked_names",
     "fit_groups",
+    "groups_html",
     "n_varying_groups",
     "same_kind",
 ]

@@ -12,12 +12,13 @@ from scipy import sparse
 
 from coterie._core.aggregations import Aggregation
 from coterie._core.fit._aggregates import Aggregates, LinearAggregates, same_kind
-from coterie._core.fit._names import aggregate_name, made_unique
+from coterie._core.fit._names import aggregate_name, checked_names, made_unique
+from coterie._core.fit._shown import groups_frame, groups_html, groups_text
 from coterie._core.fit._spec import Features
 from coterie._core.values import BoolArray, FloatArray, IntArray, Trace, is_sparse
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fit:
     """The result of a fit: groups, trace, and how inputs become aggregates.
 
@@ -51,6 +52,16 @@ class Fit:
     standardised : ndarray of shape (n_groups,) or None
         Which groups are aggregated in standard deviations, because the units of their members
         differ; None: none.
+
+    Examples
+    --------
+    >>> import coterie
+    >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> coterie.NonLinCFA().fit(X, y).fit_
+    Fit: 12 columns in 3 groups
+      1: mean(x1, x4, x5, x7, x10, x11) (6)
+      0: mean(x0, x8, x9) (3)
+      2: mean(x2, x3, x6) (3)
     """
 
     labels: IntArray
@@ -77,6 +88,27 @@ class Fit:
     def n_groups(self) -> int:
         """Number of groups."""
         return len(self.groups)
+
+    def to_frame(self) -> Any:
+        """The groups as a pandas data frame: column, members and highest price of a merge."""
+        inputs = self._input_names()
+        return groups_frame(self.names_out(inputs), self.groups, self.trace, inputs)
+
+    def __repr__(self) -> str:
+        left_out = f", {len(self.rest):,} left out" if len(self.rest) else ""
+        groups = f"{self.n_groups:,} group" + "s" * (self.n_groups != 1)
+        headline = f"Fit: {self.n_inputs:,} columns in {groups}{left_out}"
+        return groups_text(headline, self.names_out(self._input_names()), self.groups)
+
+    def _repr_html_(self) -> str:
+        return groups_html(self.names_out(self._input_names()), self.groups, self.trace)
+
+    def _input_names(self) -> list[str]:
+        """Names of the inputs: those of the features, if each became one input."""
+        features = self.features
+        if features.n_features == self.n_inputs:
+            return checked_names(None, features.names, self.n_inputs)
+        return [f"input{number}" for number in range(self.n_inputs)]
 
     def without_trace(self) -> Fit:
         """The same fit without the trace, which can have millions of rows."""

@@ -14,7 +14,7 @@ from sklearn.utils.parallel import delayed
 
 from coterie._core.fit import Problem
 from coterie._core.threads import few_threads
-from coterie._core.values import FloatArray, IntArray, Partition
+from coterie._core.values import FloatArray, IntArray, Partition, data_frame
 from coterie._data.fields import rows_first
 from coterie._data.parameters import checked_number
 from coterie._data.progress import Tell, followed, in_parallel
@@ -89,6 +89,21 @@ class TolerancePath:
         Of equal numbers of groups, the one with the larger tolerance.
         """
         return self._first_by(np.abs(self.n_groups - n), self.n_groups)
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with one row for each tolerance."""
+        steps = np.arange(len(self.tolerances))
+        return data_frame(
+            {
+                "tolerance": self.tolerances,
+                "n_groups": self.n_groups,
+                "train_score": self.train_scores,
+                "cv_score": self.cv_mean,
+                "cv_std_error": self.cv_std_error,
+                "is_best": steps == self.best,
+                "is_simplest": steps == self.simplest,
+            }
+        )
 
     def _first_by(self, *keys: Any) -> int:
         """Index of the smallest keys, compared in order; of equals, the largest tolerance."""
