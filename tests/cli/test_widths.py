@@ -1,6 +1,12 @@
 """No digit is cut, whatever the width of the terminal."""
 
+import json
+import os
+import re
+import subprocess
+
 import pytest
+from cli.test_installed import COMMAND
 from rich.console import Console
 
 from coterie.cli import _console
@@ -31,3 +37,26 @@ def test_numbers_are_whole_at_any_width(width, monkeypatch, capsys):
         assert count in printed
         numbers = [one.strip("()") for one in words.split() if any(map(str.isdigit, one))]
         assert all(number in printed for number in numbers)
+
+
+@pytest.mark.parametrize("columns", ["40", "200", None])
+def test_piped_tables_hold_every_number_whole(columns, finished):
+    """Of the installed command, without a terminal, however narrow the shell says it is."""
+    plain = {name: text for name, text in os.environ.items() if name != "COLUMNS"}
+    settings = plain if columns is None else plain | {"COLUMNS": columns}
+    options = {"cwd": finished, "env": settings, "capture_output": True, "timeout": 60}
+    command = [COMMAND, "inspect", "data-coterie/model.json"]
+    printed = subprocess.run(command, **options).stdout.decode()
+    answer = json.loads(subprocess.run([*command, "--json"], **options).stdout)
+    assert "\N{HORIZONTAL ELLIPSIS}" not in printed
+    words = {*re.findall(r"[^\s()]+", printed)}
+    assert answer["scores"]
+    assert answer["groups"]
+    for score in answer["scores"]:
+        assert {f"{score['score']:.4f}", f"{score['n_columns']:.1f}"} <= words
+    for difference in answer["verdict"]["differences"]:
+        assert {f"{difference['gain']:+.3f}", f"{difference['error']:.3f}"} <= words
+    for group in answer["groups"]:
+        numbers = [f"{group['effects'][0]:.3g}", f"{group['stability']:.2f}"]
+        numbers += [f"{group['contribution']:.4f}", f"{group['contribution_error']:.4f}"]
+        assert {*numbers} <= words
