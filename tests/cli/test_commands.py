@@ -174,6 +174,35 @@ def test_time_is_read_as_time(run, frame, tmp_path, form):
     assert answer["scores"][0]["score"] == twin.summary.scores[0].score
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_rows_in_the_order_of_dates_are_split_in_time(run, frame, tmp_path, suffix):
+    days = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 4, 29), eager=True)
+    table = frame.select(*FEATURES, "y").with_columns(days.alias("sold"))
+    file = tmp_path / f"data.{suffix}"
+    (table.write_csv if suffix == "csv" else table.write_parquet)(file)
+    words = ["fit", file, "-t", "y", "--json", "--no-path", "-o", tmp_path / "out"]
+    note = "Rows are in the order of 'sold', so they are split in time"
+
+    def told(*more):
+        answer = json.loads(run(*words, *more).stdout)
+        return any(note in one for one in answer["notes"]), answer["verdict"]["splits"]
+
+    is_told, splits = told()
+    assert is_told
+    assert "each predicted from the rows before it" in splits
+    for more in (["--no-by-time"], ["--test-last"]):
+        is_told, splits = told(*more)
+        assert not is_told
+        assert "before it" not in splits
+    # A column that is no feature tells the order, too; what was asked for needs no word.
+    assert told("--drop", "sold")[0]
+    assert told("--by-time") == (False, told()[1])
+    assert note in run("compare", file, "-t", "y", "--folds", "2").stdout
+    refused = run("fit", file, "-t", "y", "--time", "sold", "--no-by-time")
+    assert refused.exit_code == 3
+    assert "leave out --no-by-time" in refused.stderr
+
+
 def test_times_that_are_no_times_are_refused(run, frame, tmp_path):
     table = frame.select(*FEATURES, "y", pl.format("{}.01.2020", "day").alias("when"))
     table.write_csv(tmp_path / "data.csv")

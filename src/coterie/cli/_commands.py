@@ -35,11 +35,19 @@ from coterie.cli._render import (
     missing_values_notes,
     path_columns,
     print_comparison,
+    print_notes,
     print_path,
     print_summary,
     target_message,
 )
-from coterie.cli._roles import check_column, prepare_table, read_source, split_names
+from coterie.cli._roles import (
+    check_column,
+    prepare_table,
+    read_source,
+    rows_in_time,
+    split_names,
+    time_notes,
+)
 from coterie.report.inspection import Summary, report_html, summarise, write_report
 from coterie.report.studies import compare as compare_methods
 from coterie.report.studies import study
@@ -110,7 +118,7 @@ def fit(
                 task=data.task.name,
                 test_share=split.test_share,
                 test_last=split.test_last,
-                by_time=columns.by_time or columns.time is not None,
+                by_time=rows_in_time(data, columns, test_last=split.test_last),
                 sample_weight=data.weights,
                 path=data.X.width <= MAX_PATH_FEATURES if path is None else path,
                 n_resamples=n_resamples,
@@ -119,6 +127,7 @@ def fit(
                 targets=columns.target,
                 notes=[
                     *data.notes,
+                    *time_notes(data, columns, test_last=split.test_last),
                     *scale_notes(method, reducer),
                     *missing_values_notes(data, reducer),
                 ],
@@ -269,7 +278,7 @@ def path(
             estimator=reducer,
             task=data.task.name,
             test_share=0,
-            by_time=columns.by_time or columns.time is not None,
+            by_time=rows_in_time(data, columns),
             sample_weight=data.weights,
             random_state=seed,
             progress=bar,
@@ -290,6 +299,7 @@ def path(
             print_json(asdict(summary.path) | {"metric": summary.metric})
         else:
             print_path(summary.path, summary.metric)
+            print_notes(time_notes(data, columns))
 
 
 @coterie.command(short_help="Compare the score of the groups with other methods.")
@@ -325,7 +335,7 @@ def compare(
             estimator=build_reducer(method, columns, data),
             task=data.task.name,
             cv=folds,
-            by_time=columns.by_time or columns.time is not None,
+            by_time=rows_in_time(data, columns),
             sample_weight=data.weights,
             random_state=seed,
             progress=lambda done, total: bar("compare", done, total),
@@ -334,6 +344,7 @@ def compare(
         print_json(asdict(comparison))
     else:
         print_comparison(comparison)
+        print_notes(time_notes(data, columns))
 
 
 @coterie.command(short_help="Try it on spectra of meat.")

@@ -139,11 +139,10 @@ class ColumnOptions:
         help="Sort the rows by this column, and test on the last ones.",
         metavar="COLUMN",
     )
-    by_time: bool = option(
-        "--by-time",
-        default=False,
-        is_flag=True,
-        help="Rows are in time order: test on the last ones.",
+    by_time: bool | None = option(
+        "--by-time/--no-by-time",
+        help="Whether rows are in time order, so that later rows are predicted from earlier ones; "
+        "by default if a column of dates is in order.",
     )
     skip_gaps: bool = option(
         "--skip-gaps", default=False, is_flag=True, help="Leave out rows whose target is missing."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from coterie.cli._console import Side, add_table_row, empty_table, print_line, print_table
@@ -77,7 +77,12 @@ def print_summary(summary: Summary, *, show_all: bool = False) -> None:
     if len(summary.groups) > MAX_PRINTED_GROUPS and not show_all:
         n_left = len(summary.groups) - MAX_PRINTED_GROUPS
         print_line(f"... and {n_left:,} smaller ones: coterie inspect MODEL --all.")
-    for note in [*summary.notes, *_score_notes(summary.scores)]:
+    print_notes([*summary.notes, *_score_notes(summary.scores)])
+
+
+def print_notes(notes: Sequence[str]) -> None:
+    """Print each note in a line."""
+    for note in notes:
         print_line(f"Note: {note}")
 
 
@@ -263,8 +268,7 @@ def print_comparison(comparison: Comparison) -> None:
             bold=is_ours,
         )
     print_table(table)
-    for remark in _score_notes(comparison.scores):
-        print_line(f"Note: {remark}")
+    print_notes(_score_notes(comparison.scores))
 
 
 def _difference_text(beside: Difference) -> str:

@@ -18,7 +18,7 @@ from coterie._data.tables import TableError, closest_name, columns_to_floats, re
 from coterie.cli._frames import select_columns
 from coterie.cli._options import ColumnOptions, TableOptions
 from coterie.report.inspection import pluralise
-from coterie.report.studies import Task, infer_task
+from coterie.report.studies import Task, infer_task, ordered_dates
 
 if TYPE_CHECKING:
     import polars
@@ -43,6 +43,8 @@ class PreparedTable:
         Messages about rows and columns that were left out, encoded or sorted.
     preparer : TablePreparer
         What made the features from the columns.
+    dates : str or None
+        The first column of dates whose rows are in order.
     """
 
     frame: polars.DataFrame
@@ -53,6 +55,28 @@ class PreparedTable:
     n_missing: int
     notes: list[str]
     preparer: TablePreparer
+    dates: str | None
+
+
+def rows_in_time(data: PreparedTable, columns: ColumnOptions, *, test_last: bool = False) -> bool:
+    """Whether rows are in time order: as the options say, or else as a column of dates says."""
+    if _says_order(columns):
+        return columns.time is not None or bool(columns.by_time)
+    return data.dates is not None and not test_last
+
+
+def time_notes(
+    data: PreparedTable, columns: ColumnOptions, *, test_last: bool = False
+) -> list[str]:
+    """A note that a column of dates decided how rows are split, if it did."""
+    if _says_order(columns) or not rows_in_time(data, columns, test_last=test_last):
+        return []
+    note = f"Rows are in the order of {data.dates!r}, so they are split in time"
+    return [f"{note}; --no-by-time shuffles them."]
+
+
+def _says_order(columns: ColumnOptions) -> bool:
+    return columns.time is not None or columns.by_time is not None
 
 
 def prepare_table(source: TableOptions, columns: ColumnOptions) -> PreparedTable:
@@ -63,6 +87,8 @@ def prepare_table(source: TableOptions, columns: ColumnOptions) -> PreparedTable
         check_column(frame, name, source.data)
     if len({*roles}) < len(roles):
         raise TableError("A column can have only one role: --target, --weights or --time.")
+    if columns.time is not None and columns.by_time is False:
+        raise TableError("--time puts rows in the order of time: leave out --no-by-time.")
     frame, notes = _select_rows(frame, columns)
     names = _feature_columns(frame, columns)
     y = _target_values(frame, columns)
@@ -75,7 +101,9 @@ def prepare_table(source: TableOptions, columns: ColumnOptions) -> PreparedTable
     notes += preparer.notes()
     _check_features(X, columns, preparer)
     n_missing = int(np.isnan(X.to_numpy()).sum())
-    return PreparedTable(frame, X, y, weights, task, n_missing, notes, preparer)
+    others = [name for name in frame.columns if name not in roles]
+    dates = ordered_dates(select_columns(frame, others))
+    return PreparedTable(frame, X, y, weights, task, n_missing, notes, preparer, dates)
 
 
 def _prepare_features(

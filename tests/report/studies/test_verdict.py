@@ -15,7 +15,7 @@ from coterie import GenLinCFA, NonLinCFA
 from coterie._model_selection.tuning import fitted_model, penalised_model, rates_of
 from coterie._persist.files import Entry, plain_record, record_in
 from coterie.datasets import make_groups
-from coterie.report import study
+from coterie.report import compare, study
 from coterie.report.inspection import StudyVerdict
 from coterie.report.studies._dates import ordered_dates
 from coterie.report.studies._verdict import corrected_error, judge
@@ -141,6 +141,20 @@ def test_rows_in_time_are_noticed(kind, name):
     assert set(table) <= set(found.features)
     assert "day" not in found.features
     assert any("split in time" in note for note in found.notes) == is_ordered
+
+
+def test_rows_in_time_are_shuffled_where_asked_for():
+    X, y, _ = make_groups(160, 6, 2, noise=3.0, random_state=0)
+    table = pd.DataFrame({"day": DAYS} | {f"f{k}": X[:, k] for k in range(6)})
+    asked = study(table, y, path=False, estimator=NonLinCFA(), by_time=False)
+    assert "shuffled rows" in asked.verdict.splits
+    assert not any("split in time" in note for note in asked.summary.notes)
+    found, told, other = (
+        compare(table, y, cv=2, estimator=NonLinCFA(), by_time=by_time).fold_scores
+        for by_time in (None, True, False)
+    )
+    assert found == told
+    assert found != other
 
 
 @pytest.mark.parametrize("values", [["a", "b"], ["20", "21"], [1.0, 2.0], ["2020-01-01", "later"]])

@@ -1,6 +1,7 @@
 """Studies: split, fit, score and summarise; and comparisons with other methods."""
 
 from coterie.report.studies._compare import Comparison, compare
+from coterie.report.studies._dates import ordered_dates
 from coterie.report.studies._importance import GroupImportance, group_importance
 from coterie.report.studies._study import Study, study
 from coterie.report.studies._tasks import (
@@ -22,6 +23,7 @@ __all__ = [
     "compare",
     "group_importance",
     "infer_task",
+    "ordered_dates",
     "reducer_for",
     "reducer_with_tolerance",
     "study",

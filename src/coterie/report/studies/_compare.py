@@ -13,6 +13,7 @@ from coterie._data.progress import Tell, followed
 from coterie._model_selection.tuning import family_word, plain_model
 from coterie.report.inspection import Difference, Score
 from coterie.report.studies._baselines import BASELINES, Baseline
+from coterie.report.studies._dates import ordered_dates
 from coterie.report.studies._frames import score_line, scores_frame, scores_html
 from coterie.report.studies._metrics import metric_name
 from coterie.report.studies._scores import (
@@ -87,7 +88,7 @@ def compare(
     estimator: Any = None,
     task: TaskName | None = None,
     cv: int = 5,
-    by_time: bool = False,
+    by_time: bool | None = None,
     sample_weight: Any = None,
     groups: Any = None,
     offset: Any = None,
@@ -112,8 +113,9 @@ def compare(
         None infers it from the values of y.
     cv : int, default=5
         Number of folds.
-    by_time : bool, default=False
-        Whether rows are in time order, so that training rows come before test rows.
+    by_time : bool or None, default=None
+        Whether rows are in time order, so that training rows come before test rows. None: if X is
+        a data frame with a column of dates that is in order, and `groups` are not given.
     sample_weight : array-like of shape (n_samples,), optional
         For the reducer, the models and the scores. The transformers of the other methods ignore
         weights.
@@ -140,6 +142,8 @@ def compare(
     >>> result.metric, [score.name for score in result.scores][0]
     ('R2', 'coterie')
     """
+    if by_time is None:
+        by_time = groups is None and ordered_dates(X, y) is not None
     rows, _ = Samples.from_any_table(
         X, y, estimator, sample_weight, groups, offset=offset, exposure=exposure
     )

@@ -13,7 +13,7 @@ from coterie._data.fields import is_field, sample_dim_of
 DATE_LENGTHS = range(8, 36)
 
 
-def ordered_dates(X: Any, y: Any) -> str | None:
+def ordered_dates(X: Any, y: Any = None) -> str | None:
     """The first column of dates in a pandas or polars data frame whose rows are in order.
 
     Dates are of a date type, or text such as 2020-01-31 in every row. Rows of an xarray field are
@@ -23,7 +23,7 @@ def ordered_dates(X: Any, y: Any) -> str | None:
     --------
     >>> import pandas
     >>> days = pandas.DataFrame({"day": ["2020-01-30", "2020-01-31"], "wind": [1.0, 2.0]})
-    >>> ordered_dates(days, [0.5, 0.7])
+    >>> ordered_dates(days)
     'day'
     """
     if is_field(X):

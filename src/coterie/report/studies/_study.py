@@ -113,7 +113,7 @@ def study(
     estimator: Any = None,
     task: TaskName | None = None,
     test_share: float = 0.2,
-    by_time: bool = False,
+    by_time: bool | None = None,
     test_last: bool = False,
     sample_weight: Any = None,
     groups: Any = None,
@@ -141,8 +141,7 @@ def study(
     Parameters
     ----------
     X : array-like, data frame or xarray field of shape (n_samples, n_features)
-        Columns of text, categories and dates are prepared by :class:`coterie.TablePreparer`. If the
-        rows are in the order of a date column, they are split in time, as with `by_time`.
+        Columns of text, categories and dates are prepared by :class:`coterie.TablePreparer`.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
     estimator : reducer or None, default=None
         None: :class:`coterie.Coterie` for the task.
@@ -152,9 +151,10 @@ def study(
     test_share : float, default=0.2
         Share of the rows that each split holds out: 0.2 is 5 folds. They are shuffled and made
         three times; less often for large tables. With 0, there are no scores and no verdict.
-    by_time : bool, default=False
+    by_time : bool or None, default=None
         Whether rows are in time order: training rows come before test rows, in the scores, in the
-        fit and on the path.
+        fit and on the path. None: if X is a data frame with a column of dates that is in order,
+        and neither `groups` nor `test_last` is given; a note says so.
     test_last : bool, default=False
         Whether to hold out the last rows once, as in some published splits, without treating rows
         as a time series. The reducer is then fitted to the other rows, and scores have no error.
@@ -197,8 +197,8 @@ def study(
     ['coterie', 'ridge on all columns', 'lasso on all columns', 'PCA', 'the mean']
     """
     report = progress or tell_nobody
-    dates = ordered_dates(X, y)
-    by_time = by_time or (dates is not None and groups is None and not test_last)
+    dates = ordered_dates(X, y) if by_time is None and groups is None and not test_last else None
+    by_time = bool(by_time) or dates is not None
     rows, preparer = Samples.from_any_table(
         X, y, estimator, sample_weight, groups, offset=offset, exposure=exposure
     )
@@ -244,7 +244,7 @@ def study(
             notes=[
                 *notes,
                 *([] if preparer is None else preparer.notes()),
-                *_date_note(dates if by_time else None),
+                *_date_note(dates),
                 *_split_note(splits, random_state, shuffled=not (by_time or test_last)),
                 *_rare_class_note(rows.y, metric),
             ],
@@ -353,7 +353,8 @@ def _measure_stability(
 def _date_note(dates: str | None) -> list[str]:
     if dates is None:
         return []
-    return [f"Rows are in the order of {dates!r}, so they are split in time."]
+    note = f"Rows are in the order of {dates!r}, so they are split in time"
+    return [f"{note}; by_time=False shuffles them."]
 
 
 def _split_note(splits: Splits | None, seed: int, *, shuffled: bool) -> list[str]:
