@@ -1,5 +1,7 @@
 """What is told about each group: what its names share, how stable it is, who stands for it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from report.inspection.summaries import joint_summary, whole_summary
@@ -71,6 +73,14 @@ def test_the_representative_is_known_from_data_only(fitted):
     assert [one.representative for one in summary.groups[: summary.n_columns]] == chosen
 
 
+def test_groups_of_one_are_their_own_representatives(fitted):
+    _, X, y = fitted
+    reducer = coterie.NonLinCFA(keep=[0, 1, 2]).fit(X[:, :3], y)
+    groups = coterie.report.summarise(reducer, X[:, :3], y).groups
+    assert [group.representative for group in groups] == [0, 1, 2]
+    assert all(group.likeness is None and group.weakest is None for group in groups)
+
+
 def test_the_groups_become_a_frame():
     summary = joint_summary()
     frame = summary.to_frame()
@@ -86,8 +96,6 @@ def test_the_groups_become_a_frame():
 
 
 def test_a_representative_of_another_group_is_refused():
-    from dataclasses import replace
-
     summary = whole_summary()
     stranger = replace(summary.groups[0], representative=summary.groups[1].members[0])
     with pytest.raises(ValueError, match="representatives of own groups"):

@@ -80,11 +80,14 @@ def with_likeness(
     """The groups with likeness, weakest member and representative."""
     labels, signs = np.array(summary.labels), np.array(summary.signs, dtype=np.float64)
     groups = summary.groups[: summary.n_columns]
-    members = [np.array(group.members) for group in groups]
     alike = likeness(columns, labels, signs).tolist()
-    correlations = with_aggregates(columns, aggregates, members, signs)
+    # A group of one is its own representative; there may be thousands of them.
+    several = [number for number, group in enumerate(groups) if len(group.members) > 1]
+    members = [np.array(groups[number].members) for number in several]
+    found = with_aggregates(columns, aggregates[:, several], members, signs)
+    correlations = dict(zip(several, found, strict=True))
     told = [
-        _with_correlations(group, alike[number], correlations[number])
+        _with_correlations(group, alike[number], correlations.get(number, np.ones(1)))
         for number, group in enumerate(groups)
     ]
     return told + summary.groups[summary.n_columns :]
