@@ -7,7 +7,7 @@ from coterie.report.inspection._checks import (
     checked_coordinates,
 )
 from coterie.report.inspection._correlations import block_correlations, ordered_groups
-from coterie.report.inspection._html import pluralise
+from coterie.report.inspection._html import format_count, pluralise
 from coterie.report.inspection._joint_parts import NumberPath, Tree
 from coterie.report.inspection._lights import light_word, lights_sentence
 from coterie.report.inspection._report import report_html, write_report
@@ -70,6 +70,7 @@ __all__ = [
     "checked_coordinates",
     "columns_sentence",
     "effect_sentence",
+    "format_count",
     "light_word",
     "lights_sentence",
     "lost_sentence",

@@ -181,4 +181,4 @@ def _detail(summary: Summary) -> str:
 def _bold_numbers(sentence: str) -> str:
     """Put numbers in bold, and keep "became" and its number on one line."""
     sentence = re.sub(r"became [\d,]+\W", r'<span class="whole">\g<0></span>', sentence)
-    return re.sub(r"(?<![&#\w])\d[\d,.]*\d|(?<![&#\w])\d", r"<strong>\g<0></strong>", sentence)
+    return re.sub(r"[-+]?(?<![&#\w])\d[\d,.]*\d|(?<![&#\w])\d", r"<strong>\g<0></strong>", sentence)

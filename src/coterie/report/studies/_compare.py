@@ -19,7 +19,7 @@ from coterie.report.studies._metrics import metric_name
 from coterie.report.studies._scores import (
     HeldOutScore,
     as_score,
-    fit_copy,
+    fit_on_split,
     has_lasso,
     lasso_model,
     score_guess,
@@ -184,7 +184,7 @@ def _score_methods(
 ) -> Iterator[tuple[str, int, HeldOutScore]]:
     """Name, number of columns and score of each method on each fold."""
     for train, test in ((rows.take(train), rows.take(test)) for train, test in splits):
-        fitted, n_features = fit_copy(reducer, train), train.table.shape[1]
+        fitted, n_features = fit_on_split(reducer, train), train.table.shape[1]
         word = family_word(reducer, train.y)
         yield COTERIE, fitted.n_groups_, score_reducer(fitted, train, test)
         yield RIDGE, n_features, score_transformers([], reducer, train, test)

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from coterie._core.values import data_frame
-from coterie.report.inspection import Score
+from coterie.report.inspection import Score, format_count
 
 
 def scores_frame(scores: Sequence[Score], metric: str) -> Any:
@@ -25,13 +25,13 @@ def scores_frame(scores: Sequence[Score], metric: str) -> Any:
 def score_line(score: Score) -> str:
     """A score in one line of text."""
     error = "" if score.std_error is None else f" (standard error {score.std_error:.4f})"
-    return f"  {score.name}, {score.n_columns:g} columns: {score.score:.4f}{error}"
+    return f"  {score.name}, {format_count(score.n_columns)} columns: {score.score:.4f}{error}"
 
 
 def scores_html(headline: str, scores: Sequence[Score]) -> str:
     """A sentence and the scores as HTML, for notebooks."""
     cells = (
-        f"<tr><td>{escape(one.name)}</td><td>{one.n_columns:g}</td><td>{one.score:.4f}</td></tr>"
+        f"<tr><td>{escape(one.name)}</td><td>{format_count(one.n_columns)}</td><td>{one.score:.4f}</td></tr>"
         for one in scores
     )
     head = "<tr><th>method</th><th>columns</th><th>score</th></tr>"

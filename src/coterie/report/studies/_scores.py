@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from coterie._core.values import FloatArray
+from coterie._core.values import FitWarning, FloatArray
 from coterie._model_selection.tuning import (
     family_word,
     fitted_model,
@@ -43,6 +43,13 @@ class HeldOutScore(NamedTuple):
 def fit_copy(reducer: Any, train: Samples) -> Any:
     """A clone of the reducer, fitted to these samples."""
     return clone(reducer).fit(train.X, train.y, **train.fit_arguments(reducer))
+
+
+def fit_on_split(reducer: Any, train: Samples) -> Any:
+    """As `fit_copy`, without warnings: the fit to all rows gives those that matter."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        return fit_copy(reducer, train)
 
 
 def score_reducer(fitted: Any, train: Samples, test: Samples) -> HeldOutScore:

@@ -27,6 +27,7 @@ from coterie.report.studies._scores import (
     HeldOutScore,
     as_score,
     fit_copy,
+    fit_on_split,
     has_lasso,
     ignore_sklearn_warnings,
     lasso_model,
@@ -320,7 +321,7 @@ def _methods(
     reducer: Any, train: Samples, test: Samples
 ) -> Iterator[tuple[str, int, HeldOutScore]]:
     """Name, number of columns and scores of each method on one split."""
-    fitted = fit_copy(reducer, train)
+    fitted = fit_on_split(reducer, train)
     n_features, word = train.table.shape[1], family_word(reducer, train.y)
     yield COTERIE, fitted.n_groups_, score_reducer(fitted, train, test)
     yield RIDGE, n_features, score_transformers([], reducer, train, test)
