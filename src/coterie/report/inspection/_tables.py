@@ -39,8 +39,10 @@ def scores_table(summary: Summary) -> str:
     low, high = _axis_range(summary.scores)
     metric = escape(metric_label(summary.metric))
     axis = escape(f"from {format_decimal(low, 2)} to {format_decimal(high, 2)}")
+    has_errors = any(one.std_error is not None for one in summary.scores)
+    meaning = "; the number after \N{PLUS-MINUS SIGN} is its standard error" if has_errors else ""
     return html_table(
-        f"{metric}, higher is better",
+        escape(f"{metric_label(summary.metric)}, higher is better{meaning}"),
         ["Columns from", "Number", metric, axis],
         [_score_row(one, low, high) for one in summary.scores],
         [False, True, True, False],
