@@ -39,6 +39,6 @@ def unlike_sentence(summary: Summary) -> str:
         return "Features with low correlation can be in one group, since min_correlation is 0."
     return (
         f"Each member has a correlation of at least {format_significant(floor)} with its group "
-        "(min_correlation), unless you put it there. What adds nothing to the prediction is left "
-        "out, however alike."
+        "(min_correlation), unless you put it there. What adds nothing to the prediction, given "
+        "the other columns, is left out."
     )
