@@ -252,3 +252,15 @@ def test_a_mean_that_drifts_does_not_hide_what_predicts():
     shape = {"n_columns": 3, "n_features": 20, "splits": "blocks of later rows"}
     verdict = judge("R2", scores, test_ratio=0.25, **shape)
     assert verdict.code == "use_groups"
+
+
+def test_one_column_is_told_in_the_singular_and_groups_are_printed(rng):
+    shared = rng.normal(size=200)
+    X = pd.DataFrame({f"a{k}": shared + 0.3 * rng.normal(size=200) for k in range(3)})
+    X["noise"] = rng.normal(size=200)
+    result = study(X, shared + 0.3 * rng.normal(size=200), path=False)
+    assert result.verdict.sentence.startswith("Use this 1 column instead of 4: it predicts")
+    printed = repr(result)
+    assert "mean(a0, a1, a2): 3 features, firm" in printed
+    assert "left out: 1 feature" in printed
+    assert "<li>mean(a0, a1, a2): 3 features, firm</li>" in result._repr_html_()

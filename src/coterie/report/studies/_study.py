@@ -21,7 +21,7 @@ from coterie.report.inspection import Score, StudyVerdict, Summary, columns_sent
 from coterie.report.studies import _baselines
 from coterie.report.studies._contributions import with_contributions
 from coterie.report.studies._dates import ordered_dates
-from coterie.report.studies._frames import score_line, scores_frame, scores_html
+from coterie.report.studies._frames import group_lines, score_line, scores_frame, scores_html
 from coterie.report.studies._metrics import AUC, R2, metric_name
 from coterie.report.studies._scores import (
     HeldOutScore,
@@ -98,10 +98,11 @@ class Study:
         return scores_frame(self.summary.scores, self.summary.metric)
 
     def __repr__(self) -> str:
-        return "\n".join([self._headline(), *map(score_line, self.summary.scores)])
+        scores = map(score_line, self.summary.scores)
+        return "\n".join([self._headline(), *scores, "Groups:", *group_lines(self.summary)])
 
     def _repr_html_(self) -> str:
-        return scores_html(self._headline(), self.summary.scores)
+        return scores_html(self._headline(), self.summary.scores, group_lines(self.summary))
 
     def _headline(self) -> str:
         return str(self.verdict or f"{columns_sentence(self.summary)}.")

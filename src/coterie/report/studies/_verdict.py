@@ -256,14 +256,16 @@ class _Facts:
 
     def _groups_sentence(self, beside: Difference) -> str:
         told = _with_error(beside.gain, beside.error, sign=True)
-        label = metric_label(beside.metric)
+        label, is_one = metric_label(beside.metric), self.n_columns == 1
+        they = "it predicts" if is_one else "they predict"
         if beside.is_gain and beside.gain > MARGIN:
-            how = f"they predict better than {self.best} ({label} difference {told})"
+            how = f"{they} better than {self.best} ({label} difference {told})"
         elif beside.error is None or beside.gain - beside.error >= -2 * MARGIN:
-            how = f"they predict as well as {self.best} ({label} difference {told})"
+            how = f"{they} as well as {self.best} ({label} difference {told})"
         else:
             how = f"no loss against {self.best} can be shown ({label} difference {told})"
-        return f"Use these {_columns(self.n_columns)} instead of {self.n_features:,}: {how}."
+        these = "this 1 column" if is_one else f"these {_columns(self.n_columns)}"
+        return f"Use {these} instead of {self.n_features:,}: {how}."
 
 
 def _number(value: float) -> str:
