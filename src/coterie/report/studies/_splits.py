@@ -20,6 +20,8 @@ from coterie._data.training import (
 )
 
 Rows = tuple[IntArray, IntArray]
+# With fewer rows per fold, R2 or the noise cannot be estimated.
+MIN_FOLD_ROWS = 4
 
 
 @dataclass(frozen=True, eq=False)

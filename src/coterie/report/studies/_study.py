@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from coterie._core.values import TellStep, tell_nobody
 from coterie._data.preparation import TablePreparer
 from coterie._data.progress import Tell
 from coterie._model_selection.resampling import Stability, stability
-from coterie._model_selection.tuning import TolerancePath, family_word, tolerance_path
-from coterie.estimators import Coterie, GenLinCFA, NonLinCFA, pricing_of
+from coterie._model_selection.tuning import family_word
+from coterie.estimators import Coterie, GenLinCFA, NonLinCFA
 from coterie.report.inspection import Score, StudyVerdict, Summary, columns_sentence, summarise
 from coterie.report.studies import _baselines
 from coterie.report.studies._contributions import with_contributions
 from coterie.report.studies._dates import ordered_dates
 from coterie.report.studies._frames import group_lines, score_line, scores_frame, scores_html
 from coterie.report.studies._metrics import AUC, R2, metric_name
+from coterie.report.studies._path import path_of_study
 from coterie.report.studies._scores import (
     HeldOutScore,
     as_score,
@@ -36,12 +36,11 @@ from coterie.report.studies._scores import (
     score_transformers,
 )
 from coterie.report.studies._splits import (
-    Rows,
+    MIN_FOLD_ROWS,
     Samples,
     Splits,
     check_groups,
     last_rows,
-    make_folds,
     repeated_folds,
 )
 from coterie.report.studies._tasks import (
@@ -61,10 +60,6 @@ from coterie.report.studies._verdict import (
 )
 
 # Called with the name of the step, the number done and the total.
-# With fewer rows per fold, R2 or the noise cannot be estimated.
-MIN_FOLD_ROWS = 4
-# For larger tables, the path has fewer tolerances and folds.
-MANY_FEATURES, MANY_NUMBERS = 1_000, 300_000
 # Folds are repeated for tables of at most this many numbers.
 THREE_TIMES, TWICE = 250_000, 500_000
 # Logistic and Poisson regressions take about this many times as long as least squares.
@@ -220,7 +215,7 @@ def study(
     if splits is not None:
         scores, verdict = _score_methods(fitted, reducer, rows, splits, metric, report)
     tolerances = (
-        _compute_path(reducer, train, splitting, metric, partial(report, "path")) if path else None
+        path_of_study(reducer, train, splitting, metric, partial(report, "path")) if path else None
     )
     stability_of_groups = _measure_stability(
         reducer, train, n_resamples, random_state, partial(report, "stability")
@@ -375,55 +370,3 @@ def _rare_class_note(y: Any, metric: str) -> list[str]:
         return []
     share = np.unique(y, return_counts=True)[1].max() / len(y)
     return [f"Always predicting the largest class would have an accuracy of {share:.3f}."]
-
-
-def _compute_path(
-    reducer: Any, train: Samples, splitting: dict[str, Any], metric: str, tell: Tell
-) -> TolerancePath | None:
-    """The tolerance path, or None for reducers without a tolerance."""
-    if not isinstance(reducer, NonLinCFA | GenLinCFA) or reducer.n_groups is not None:
-        return None
-    if train.offset is not None:
-        return None
-    n_rows, n_features = train.table.shape
-    is_large = n_features > MANY_FEATURES or n_rows * n_features > MANY_NUMBERS
-    splits = _path_folds(reducer, train, 3 if is_large else 5, splitting)
-    if splits is None:
-        return None
-    with ignore_sklearn_warnings():
-        return tolerance_path(
-            train.table,
-            train.y,
-            estimator=reducer,
-            n_tolerances=12 if is_large else 30,
-            cv=splits,
-            scoring=_path_scoring(train.y) if metric == AUC else None,
-            sample_weight=train.weights,
-            progress=tell,
-        )
-
-
-def _path_scoring(y: Any) -> str | None:
-    """scikit-learn's name of the ROC AUC; None for several targets."""
-    if y.ndim > 1:
-        return None
-    return "roc_auc" if len(np.unique(y)) == 2 else "roc_auc_ovr"
-
-
-def _path_folds(
-    reducer: Any, train: Samples, most: int, splitting: dict[str, Any]
-) -> list[Rows] | None:
-    """Folds with enough training rows, at most `most`; None if 2 folds are too many."""
-    min_rows = _min_training_rows(reducer)
-    for n_folds in range(min(most, len(train) // MIN_FOLD_ROWS), 1, -1):
-        splits = make_folds(train, n_folds, **splitting)
-        if min(len(rows) for rows, _ in splits) >= min_rows:
-            return splits
-    return None
-
-
-def _min_training_rows(reducer: Any) -> int:
-    """Number of rows that a reducer with a numeric tolerance needs."""
-    cv = pricing_of(clone(reducer).set_params(tolerance=0.0)).cv
-    # R2 needs two rows in one of the inner folds.
-    return int(cv) + 1 if isinstance(cv, Integral) else 1
