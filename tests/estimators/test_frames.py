@@ -1,6 +1,5 @@
 """Columns of every kind that a frame may have, treated as a user would expect."""
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -28,6 +27,11 @@ def pandas_plain():
     return frame.assign(whole=frame["whole"].astype(int))
 
 
+def in_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    return duckdb.from_arrow(FRAMES["polars"]().to_arrow())
+
+
 FRAMES = {
     "pandas": pandas_plain,
     "pandas nullable": lambda: pandas_plain().convert_dtypes(),
@@ -37,7 +41,7 @@ FRAMES = {
     "polars lazy": lambda: FRAMES["polars"]().lazy(),
     "arrow": lambda: FRAMES["polars"]().to_arrow(),
     "arrow batch": lambda: FRAMES["polars"]().to_arrow().to_batches()[0],
-    "duckdb": lambda: duckdb.from_arrow(FRAMES["polars"]().to_arrow()),
+    "duckdb": in_duckdb,
 }
 
 
