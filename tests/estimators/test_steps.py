@@ -17,7 +17,7 @@ from coterie import Coterie, GenLinCFA, LinCFA, MutualCFA, NonLinCFA, moments_fr
 
 REDUCERS = [Coterie(), NonLinCFA(), NonLinCFA(0.01, search="best"), LinCFA(), GenLinCFA()]
 REDUCERS += [MutualCFA(), NonLinCFA(n_groups=3), NonLinCFA(aggregation="median")]
-STEPS_OF_COTERIE = ["rows", "inputs", "products", "tree", "path", "folds", "stability"]
+STEPS_OF_COTERIE = ["rows", "inputs", "products", "tree", "path"]
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_who_listens_changes_no_groups(reducer, table):
     np.testing.assert_array_equal(told.labels_, alone.labels_)
 
 
-def test_a_coterie_has_seven_steps(table):
+def test_a_coterie_has_five_steps(table):
     steps = dict.fromkeys(step for step, _, _ in heard(Coterie(), *table))
     assert list(steps) == STEPS_OF_COTERIE
 
@@ -72,7 +72,7 @@ def test_a_search_in_python_tells_of_each_feature(table):
 def test_bars_are_closed_and_only_the_block_is_told(table, capsys):
     with show_progress():
         Coterie().fit(*table)
-    assert "stability" in capsys.readouterr().err
+    assert "path" in capsys.readouterr().err
     Coterie().fit(*table)
     assert capsys.readouterr().err == ""
 
@@ -97,7 +97,7 @@ def test_the_log_has_a_line_for_each_step_and_for_the_result(table, caplog):
     lines = [record.getMessage() for record in caplog.records]
     assert "Coterie: 120 rows, 9 columns, task regression" in lines
     assert f"Coterie: inputs {reducer.inputs_}" in lines
-    assert f"Coterie: {reducer.choice_}" in lines
+    assert f"Coterie: {reducer.n_groups_} groups" in lines
     done = [line.split()[1] for line in lines if " done in " in line]
     assert done == STEPS_OF_COTERIE
     assert lines[-1].startswith("Coterie: fitted in ")
@@ -113,7 +113,7 @@ def test_moments_are_logged_too(table, caplog):
 def test_debug_lines_count_the_parts(table, caplog):
     with caplog.at_level(logging.DEBUG, logger="coterie"):
         Coterie().fit(*table)
-    assert "Coterie: folds, 3 of 5" in caplog.text
+    assert "Coterie: path, 1 of 1" in caplog.text
 
 
 class Recorder:
@@ -192,7 +192,7 @@ def test_an_interrupted_fit_leaves_the_reducer_as_it_was(reducer, first, table):
     if not first:
         reducer.fit(X, y)
     before = dict(vars(reducer))
-    step = "stability" if isinstance(reducer, Coterie) else "search"
+    step = "path" if isinstance(reducer, Coterie) else "search"
 
     def interrupt(told, done, total):
         if told == step:

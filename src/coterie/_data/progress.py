@@ -48,8 +48,6 @@ def show_progress(tell: TellStep | None = None) -> Iterator[None]:
     products
     tree
     path
-    folds
-    stability
     """
     bars = _Bars(_tqdm_or_error("show_progress()")) if tell is None else None
     token = _told.set(tell or bars or tell_nobody)

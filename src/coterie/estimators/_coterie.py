@@ -6,14 +6,21 @@ from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._core.fit import Features
-from coterie._core.joint import Scored
+from coterie._core.joint import HeldOut, Scored
+from coterie._core.values import FloatArray
 from coterie._data.moments import Moments
 from coterie._data.parameters import checked_count, checked_word
 from coterie._data.training import Given
+from coterie.estimators._joint_held_out import (
+    held_out_again,
+    look_at_held_out,
+    plain_evidence,
+)
 from coterie.estimators._joint_model import JointModel
 from coterie.estimators._joint_solve import (
     TASKS,
@@ -33,8 +40,8 @@ class Coterie(Reducer):
 
     Features share a group only if they are correlated, and only if the target loses next to
     nothing by it, given all other columns. What adds nothing to the others is left out. The number
-    of groups is chosen by cross-validation. Nothing depends on the order of rows or columns, or
-    on the units of the columns.
+    of groups follows from what merges cost beside the noise. Nothing depends on the order of rows
+    or columns, or on the units of the columns.
 
     Parameters
     ----------
@@ -43,7 +50,8 @@ class Coterie(Reducer):
         which none is rare, are classes; other small whole numbers from 0 on are counts; all else
         is regression. ``task_`` says what was found.
     n_groups : int or None, default=None
-        The number of groups. None: the fewest whose cross-validated score is as good as the best.
+        The number of groups. None: merges go on until the next ones would cost the target more
+        than noise explains.
         :meth:`with_n_groups` changes the number without a new fit.
     min_correlation : float, default=0.7
         The smallest correlation between a member and the aggregate of its group. With 0.7, each
@@ -80,7 +88,7 @@ class Coterie(Reducer):
     target_weights : array-like of shape (n_targets,) or None, default=None
         How much each target counts. None: all the same.
     cv : int or splitter, default=5
-        Folds for the penalty, the number of groups and the stability. An int: rows are sorted by
+        Folds for the noise, the scores and the stability. An int: rows are sorted by
         the target and dealt out, in an order that depends only on what the rows hold; equal rows
         share a fold. For rows in time, use ``TimeSeriesSplit()``.
 
@@ -97,8 +105,8 @@ class Coterie(Reducer):
     signs_ : ndarray of shape (n_inputs,)
         -1 for an input that joined multiplied by -1, and 1 otherwise.
     stability_ : ndarray of shape (n_groups,)
-        How well each group is found again from three fifths of the rows: its largest overlap with
-        a group there (members in both, divided by members in either), averaged over five draws.
+        How well each group is found again from half of the rows: its largest overlap with a group
+        there (members in both, divided by members in either), averaged over five draws.
     path_ : dict of ndarray
         For each number of groups that was scored: "n_groups", "score" (cross-validated R2, for
         classes of their indicators), "std_error" (of the difference to the best) and "stability".
@@ -154,8 +162,8 @@ class Coterie(Reducer):
 
     # Missing values are taken to be at the mean.
     missing = "filled"
-    # Rows, inputs, products, tree, path, folds and stability.
-    _n_steps = 7
+    # Rows, inputs, products, tree and path.
+    _n_steps = 5
 
     def __init__(
         self,
@@ -239,44 +247,70 @@ class Coterie(Reducer):
 
     def _store_solved(self, solved: Solved, asked: Asked, steps: Steps) -> None:
         model, spec = solved.model, asked.spec
-        self._store_path(model, solved.task, solved.features)
-        scored = model.joint.scored
-        number = scored.chosen() if spec.n_groups is None else spec.n_groups
+        self.__dict__.pop("_held_out", None)
+        self._evidence = plain_evidence(solved.evidence)
+        self._store_model(model, solved.task, solved.features)
+        self._is_asked = spec.n_groups is not None
+        number = model.joint.chosen if spec.n_groups is None else spec.n_groups
         self._store_number(model, number, spec.aggregation, solved.features, solved.classes)
-        self.choice_ = _explained(scored, spec.n_groups, int(self.n_groups_))
-        steps.note("%s", self.choice_)
-        if not scored.predicts:
+        steps.note("%d groups", self.n_groups_)
+        if not solved.evidence.penalty.predicts:
             warn(
-                "Nothing in X predicts y on held-out rows: the groups are no better than the mean "
-                "of y. Are rows and targets matched, and are there enough rows?"
+                "Nothing in X predicts y on held-out rows: a regression on X is no better than the "
+                "mean of y. Are rows and targets matched, and are there enough rows?"
             )
 
-    def _store_path(self, model: JointModel, task: str, features: Features) -> None:
+    def _store_model(self, model: JointModel, task: str, features: Features) -> None:
         """Set what does not depend on the number of groups."""
         self.task_, self.inputs_ = task, word_of(features.inputs)
         self._model = model.plain()
         self.tree_ = model.linkage()
         self.children_ = self.tree_[:, :2].astype(np.intp)
         self.distances_ = self.tree_[:, 2]
-        scored = model.joint.scored
-        self.path_ = {
-            "n_groups": scored.numbers,
-            "score": scored.score,
-            "std_error": scored.std_error,
-            "stability": np.array(
-                [
-                    model.joint.stability_at(number, model.sizes).mean()
-                    for number in scored.numbers.tolist()
-                ]
-            ),
-        }
 
     def _store_number(
         self, model: JointModel, number: int, aggregation: Any, features: Features, classes: Any
     ) -> None:
         store(self, model.fit_at(number, aggregation, features, classes))
         self.rest_ = self.fit_.rest
-        self.stability_ = model.stability_of(number)
+
+    def _look_at_held_out(self) -> tuple[JointModel, HeldOut]:
+        """What held-out rows say, computed when first asked for."""
+        if "_model" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet")
+        model = JointModel.again(self._model)
+        if "_held_out" not in vars(self):
+            self._held_out = look_at_held_out(model.joint, self._evidence)
+        return model, held_out_again(self._held_out)
+
+    @property
+    def stability_(self) -> FloatArray:
+        """The stability of each group; see Attributes."""
+        model, held_out = self._look_at_held_out()
+        return model.stability_of(held_out, int(self.n_groups_))
+
+    @property
+    def path_(self) -> dict[str, NDArray[Any]]:
+        """The scores of numbers of groups; see Attributes."""
+        model, held_out = self._look_at_held_out()
+        scored = held_out.scored
+        stability = [
+            # Sorted, so that the order of the columns cannot change the last bit.
+            np.sort(model.stability_of(held_out, number)).mean()
+            for number in scored.numbers.tolist()
+        ]
+        return {
+            "n_groups": scored.numbers,
+            "score": scored.score,
+            "std_error": scored.std_error,
+            "stability": np.array(stability),
+        }
+
+    @property
+    def choice_(self) -> str:
+        """Why this number of groups; see Attributes."""
+        _, held_out = self._look_at_held_out()
+        return _explained(held_out.scored, int(self.n_groups_), is_asked=self._is_asked)
 
     def with_n_groups(self, n_groups: int) -> Self:
         """A copy of this fitted reducer with another number of groups, without a new fit.
@@ -297,8 +331,8 @@ class Coterie(Reducer):
             name: value for name, value in vars(self).items() if name not in vars(other)
         }
         model, fit = JointModel.again(self._model), self.fit_
+        other._is_asked = True
         other._store_number(model, number, fit.aggregation, fit.features, fit.classes)
-        other.choice_ = _explained(model.joint.scored, number, number)
         return other
 
 
@@ -307,29 +341,39 @@ def restore_path(reducer: Coterie, task: str, plain: dict[str, Any]) -> None:
 
     Raises an error of any kind if the path does not lead to these groups.
     """
-    model, fit = JointModel.again(plain), reducer.fit_
-    if any(one["labels"].max() >= len(plain["start"]) for one in plain["resampled"]):
-        raise ValueError("the resampled paths have more groups than the start")
+    model, fit = JointModel.again(plain["model"]), reducer.fit_
     for number in model.joint.path.numbers:
         model.joint.nodes_at(number)
     again = model.fit_at(fit.n_groups, fit.aggregation, fit.features, fit.classes)
     if not np.array_equal(again.labels, fit.labels):
         raise ValueError("the path has other groups")
-    reducer._store_path(model, checked_word("task", task, TASKS[1:]), fit.features)
+    reducer._store_model(model, checked_word("task", task, TASKS[1:]), fit.features)
+    reducer._held_out, reducer._is_asked = plain["held_out"], reducer.n_groups is not None
     reducer._store_number(model, fit.n_groups, fit.aggregation, fit.features, fit.classes)
-    asked = None if reducer.n_groups is None else fit.n_groups
-    reducer.choice_ = _explained(model.joint.scored, asked, fit.n_groups)
+    _check_held_out(reducer, plain["held_out"])
 
 
-def _explained(scored: Scored, asked: int | None, found: int) -> str:
-    """Why there are so many groups, in a sentence."""
+def _check_held_out(reducer: Coterie, plain: dict[str, Any]) -> None:
+    """Raise an error of any kind unless scores and stability can be read."""
+    n_start = len(reducer._model["start"])
+    labels = [one["labels"] for one in plain["resampled"]]
+    if any(one.shape[1] != n_start or one.max() >= n_start for one in labels):
+        raise ValueError("the resampled paths are of other groups")
+    if len({len(one) for one in reducer.path_.values()}) != 1 or not reducer.choice_:
+        raise ValueError("the scores do not belong to the numbers of groups")
+
+
+def _explained(scored: Scored, number: int, *, is_asked: bool) -> str:
+    """Why there are so many groups, in a sentence or two."""
     best, top = scored.best, float(scored.score.max())
-    if asked is not None:
-        return f"{asked} groups, as asked. The best cross-validated R2, {top:.3f}, has {best}."
-    if found == best:
-        return f"{found} groups have the best cross-validated R2, {top:.3f}."
-    score = float(scored.score[scored.numbers == found][0])
-    return (
-        f"{found} groups have a cross-validated R2 of {score:.3f}. The best has {best} groups and "
-        f"{top:.3f}, which is not enough better to be told from chance or to matter."
-    )
+    if is_asked:
+        return f"{_counted(number)}, as asked. The best cross-validated R2, {top:.3f}, has {best}."
+    score = float(scored.score[scored.numbers == number][0])
+    told = f"{_counted(number)}: fewer would cost the target more than noise explains. "
+    if number == best:
+        return f"{told}The cross-validated R2 is {score:.3f}, the best of the numbers tried."
+    return f"{told}The cross-validated R2 is {score:.3f}; the best, {top:.3f}, has {best}."
+
+
+def _counted(n_groups: int) -> str:
+    return f"{n_groups} group{'s' * (n_groups != 1)}"

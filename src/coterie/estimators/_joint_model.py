@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie._core.aggregations import LinearSum
 from coterie._core.fit import Aggregates, Features, Fit, LinearAggregates, PlainAggregates
-from coterie._core.joint import JointFit, Path, Scored, Step, Tree, labels_of
+from coterie._core.joint import HeldOut, JointFit, Path, Step, Tree, labels_of
 from coterie._core.values import TRACE_DTYPE, BoolArray, FloatArray, IntArray, Trace
 from coterie._data.joint_training import JointTraining
 
@@ -138,10 +138,11 @@ class JointModel:
             centre[members] = self.centre[members] if in_deviations else 0.0
         return LinearAggregates.with_weights(centre, weights, groups, means, unit)
 
-    def stability_of(self, n_groups: int) -> FloatArray:
+    def stability_of(self, held_out: HeldOut, n_groups: int) -> FloatArray:
         """The stability of each group, in the order of `groups_at`."""
         _, nodes = self.groups_at(n_groups)
-        each = self.joint.stability_at(n_groups, self.sizes)
+        labels, start = self.joint.labels_at(n_groups), self.joint.path.start
+        each = held_out.stability(labels, labels_of(self.joint.tree, start), self.sizes)
         place = {int(node): number for number, node in enumerate(self.joint.nodes_at(n_groups))}
         return each[[place[int(node)] for node in nodes]]
 
@@ -205,8 +206,6 @@ class JointModel:
         """The model as plain arrays, for files."""
         joint = self.joint
         tree = {one.name: getattr(joint.tree, one.name) for one in fields(joint.tree)}
-        # The leaves of a starting group have the same labels.
-        first_leaves = joint.tree.order[joint.tree.start[joint.path.start]]
         steps = np.array([step[:3] for step in joint.path.steps], dtype=np.intp).reshape(-1, 3)
         own = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "joint"}
         return {
@@ -216,15 +215,8 @@ class JointModel:
             "start": joint.path.start,
             "steps": steps.ravel(),
             "prices": np.array([step.price for step in joint.path.steps]),
-            "scored": joint.scored._asdict(),
+            "chosen": joint.chosen,
             "relevance": joint.relevance,
-            "resampled": [
-                {
-                    "numbers": np.array(list(one)),
-                    "labels": np.array(list(one.values()))[:, first_leaves],
-                }
-                for one in joint.resampled
-            ],
             "leaves_out": joint.leaves_out,
             "kept": joint.kept,
         }
@@ -234,19 +226,11 @@ class JointModel:
         """The model again."""
         steps = zip(plain["steps"].reshape(-1, 3).tolist(), plain["prices"].tolist(), strict=True)
         tree = Tree(**plain["tree"] | {"children": plain["tree"]["children"].reshape(-1, 2)})
-        above = labels_of(tree, plain["start"])
         joint = JointFit(
             tree,
             Path(plain["start"], [Step(a, b, c, price) for (a, b, c), price in steps]),
-            Scored(**plain["scored"]),
+            plain["chosen"],
             plain["relevance"],
-            tuple(
-                {
-                    number: np.append(labels, -1)[above]
-                    for number, labels in zip(one["numbers"].tolist(), one["labels"], strict=True)
-                }
-                for one in plain["resampled"]
-            ),
             plain["leaves_out"],
             plain["kept"],
         )

@@ -12,7 +12,7 @@ import numpy as np
 from coterie._core.aggregations import LinearSum
 from coterie._core.devices import host, is_foreign
 from coterie._core.fit import Features, FitSpec, Scaling
-from coterie._core.joint import INPUTS, Splits, fit_joint
+from coterie._core.joint import INPUTS, FoldEvidence, Splits, fit_joint
 from coterie._core.threads import few_threads
 from coterie._core.values import FloatArray, is_sparse
 from coterie._data.joint_training import (
@@ -126,9 +126,10 @@ class Asked:
 
 
 class Solved(NamedTuple):
-    """A model, and what it was made from."""
+    """A model, what its scores are computed from when asked for, and what it was made from."""
 
     model: JointModel
+    evidence: FoldEvidence
     features: Features
     classes: Any
     task: str
@@ -195,9 +196,9 @@ def _solved_from_rows(
     with few_threads(bool(columns.size * columns.shape[1] < MAX_LIGHT_PRODUCTS)):
         with steps.step("products"):
             training = training_from_columns(columns, values, weights, splits, joint)
-        model = _model(training, asked, steps)
+        model, evidence = _model(training, asked, steps)
     features = replace(features, scaling=_scaling(training, spec))
-    return Solved(model, features, targets.classes, task)
+    return Solved(model, evidence, features, targets.classes, task)
 
 
 def _solved_from_sparse(table: Any, targets: Any, task: str, asked: Asked, steps: Steps) -> Solved:
@@ -234,19 +235,19 @@ def _solved_from_parts(data: Any, asked: Asked, task: str, steps: Steps) -> Solv
     joint = _joint_spec(asked, data.n_inputs, data.features, data.importance)
     with steps.step("products"):
         training = training_from_moments(data.parts, joint)
-    model = _model(training, asked, steps)
-    return Solved(model, data.features, data.classes, task)
+    model, evidence = _model(training, asked, steps)
+    return Solved(model, evidence, data.features, data.classes, task)
 
 
-def _model(training: JointTraining, asked: Asked, steps: Steps) -> JointModel:
-    joint = fit_joint(
+def _model(training: JointTraining, asked: Asked, steps: Steps) -> tuple[JointModel, FoldEvidence]:
+    joint, evidence = fit_joint(
         training.data,
         training.rules,
         leaves_out=asked.leaves_out,
         kept=training.kept,
         tell=steps,
     )
-    return JointModel.of(joint, training)
+    return JointModel.of(joint, training), evidence
 
 
 def _task_of_rows(table: Any, task: str) -> str:

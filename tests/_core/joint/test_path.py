@@ -5,6 +5,10 @@ from coterie._core.joint import Leaves, Penalty, Rules, Splits, grow_tree, joint
 from coterie._core.joint._path import Freedom
 
 
+def penalty(per_row, noise):
+    return Penalty(per_row, noise, null=1.0, predicts=True)
+
+
 def problem(rng, n=60, d=8, n_targets=2):
     hidden = rng.normal(size=(n, 3))
     columns = hidden @ rng.normal(size=(3, d)) + 0.5 * rng.normal(size=(n, d))
@@ -27,10 +31,10 @@ def scatter_of(columns, targets):
 def minimum(columns, targets, members, per_row):
     """The smallest penalised sum of squares, with one coefficient per list of columns."""
     sums = np.column_stack([columns[:, each].sum(axis=1) for each in members])
-    penalty = len(columns) * per_row * np.diag([len(each) for each in members])
-    theta = np.linalg.solve(sums.T @ sums + penalty, sums.T @ targets)
+    ridge = len(columns) * per_row * np.diag([len(each) for each in members])
+    theta = np.linalg.solve(sums.T @ sums + ridge, sums.T @ targets)
     residual = targets - sums @ theta
-    return np.square(residual).sum() + np.trace(theta.T @ penalty @ theta)
+    return np.square(residual).sum() + np.trace(theta.T @ ridge @ theta)
 
 
 @pytest.mark.parametrize("per_row", [1e-6, 0.01, 1.0, 100.0])
@@ -40,7 +44,7 @@ def test_prices_are_what_the_penalised_sum_of_squares_rises_by(rng, per_row, lea
     tree = tree_of(columns)
     signed = columns * tree.signs
     start, freedom = np.arange(8), Freedom(leaves_out, np.zeros(8, dtype=bool))
-    path = joint_path(scatter_of(signed, targets), tree, start, Penalty(per_row, 0.0), freedom)
+    path = joint_path(scatter_of(signed, targets), tree, start, penalty(per_row, 0.0), freedom)
     nodes = {node: [node] for node in range(8)}
     before = minimum(signed, targets, list(nodes.values()), per_row)
     for step in path.steps:
@@ -58,7 +62,7 @@ def test_the_cheapest_constraint_comes_first(rng):
     tree = tree_of(columns)
     signed = columns * tree.signs
     freedom = Freedom(True, np.zeros(8, dtype=bool))
-    path = joint_path(scatter_of(signed, targets), tree, np.arange(8), Penalty(0.1, 0.0), freedom)
+    path = joint_path(scatter_of(signed, targets), tree, np.arange(8), penalty(0.1, 0.0), freedom)
     alone = [[node] for node in range(8)]
     before = minimum(signed, targets, alone, 0.1)
     pairs = [pair for pair in tree.children.tolist() if max(pair) < 8]
@@ -82,7 +86,7 @@ def test_with_two_columns_and_no_penalty_the_price_is_that_of_the_paper(rng):
 
     lost = r2(signed) - r2(signed.mean(axis=1, keepdims=True))
     freedom = Freedom(False, np.zeros(2, dtype=bool))
-    path = joint_path(scatter_of(signed, targets), tree, np.arange(2), Penalty(1e-12, 0), freedom)
+    path = joint_path(scatter_of(signed, targets), tree, np.arange(2), penalty(1e-12, 0.0), freedom)
     assert path.steps[0].price / np.square(targets).sum() == pytest.approx(lost, rel=1e-6)
 
 
@@ -94,7 +98,7 @@ def test_near_copies_within_noise_merge_before_anything_is_left_out(rng):
     tree = tree_of(columns)
     freedom = Freedom(True, np.zeros(5, dtype=bool))
     path = joint_path(
-        scatter_of(columns * tree.signs, targets), tree, np.arange(5), Penalty(0.01, 1.0), freedom
+        scatter_of(columns * tree.signs, targets), tree, np.arange(5), penalty(0.01, 1.0), freedom
     )
     assert [step.merged >= 0 for step in path.steps[:2]] == [True, True]
     assert sorted(tree.leaves(path.groups_at(1)[0])) == [0, 1, 2]
@@ -108,7 +112,7 @@ def test_kept_groups_are_never_left_out(rng):
         scatter_of(columns * tree.signs, targets),
         tree,
         np.arange(8),
-        Penalty(0.1, 0.0),
+        penalty(0.1, 0.0),
         Freedom(True, kept),
     )
     assert all(step.first != 0 and step.second != 0 for step in path.steps)
@@ -120,6 +124,6 @@ def test_every_number_of_groups_is_on_the_path(rng):
     tree = tree_of(columns)
     freedom = Freedom(True, np.zeros(8, dtype=bool))
     path = joint_path(
-        scatter_of(columns * tree.signs, targets), tree, np.arange(8), Penalty(0.1, 0.0), freedom
+        scatter_of(columns * tree.signs, targets), tree, np.arange(8), penalty(0.1, 0.0), freedom
     )
     assert [len(path.groups_at(number)) for number in path.numbers] == list(range(1, 9))

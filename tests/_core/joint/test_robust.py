@@ -4,7 +4,7 @@ from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
 from coterie._core.joint import Clipped, Percentiles, inputs_that_pay
-from coterie._core.joint._penalty import PENALTIES
+from coterie._core.joint._penalty import cautious_penalty
 from coterie._core.joint._robust import leave_one_out
 
 
@@ -14,15 +14,16 @@ def test_rows_left_out_are_predicted_as_by_models_without_them(rng, shape):
     targets = columns[:, :1] + rng.normal(size=(shape[0], 1))
     columns = StandardScaler().fit_transform(columns)
     found = leave_one_out(columns, targets, np.ones(shape[0]))
-    means = []
-    for penalty in PENALTIES * max(1.0, shape[1] / shape[0]) * shape[0]:
-        errors = []
-        for row in range(shape[0]):
-            others = np.arange(shape[0]) != row
-            model = Ridge(alpha=penalty).fit(columns[others], targets[others])
-            errors.append(np.square(targets[row] - model.predict(columns[[row]])).item())
-        means.append(np.mean(errors))
-    assert found.mean() == pytest.approx(min(means), rel=1e-5)
+    centred = targets - targets.mean(axis=0)
+    variation, vectors = np.linalg.eigh(columns.T @ columns)
+    per_row = cautious_penalty(
+        variation, vectors.T @ columns.T @ centred, np.square(centred).sum(axis=0), *shape
+    )
+    for row in range(shape[0]):
+        others = np.arange(shape[0]) != row
+        model = Ridge(alpha=shape[0] * per_row).fit(columns[others], targets[others])
+        error = np.square(targets[row] - model.predict(columns[[row]])).item()
+        assert found[row] == pytest.approx(error, rel=1e-5)
 
 
 @pytest.mark.parametrize("kind", [Clipped, Percentiles])

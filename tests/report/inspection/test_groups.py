@@ -57,7 +57,7 @@ def test_a_coterie_tells_the_stability_of_its_own_fit(fitted):
     summary = coterie.report.summarise(reducer, X, y)
     told = [group.stability for group in summary.groups[: summary.n_columns]]
     assert told == reducer.stability_.tolist()
-    assert "three fifths" in stability_sentence(summary)
+    assert "half of the rows" in stability_sentence(summary)
     resampled = coterie.stability(X, y, estimator=reducer, n_resamples=3, random_state=0)
     asked = coterie.report.summarise(reducer, X, y, stability=resampled)
     told = [group.stability for group in asked.groups[: asked.n_columns]]

@@ -2,20 +2,24 @@
 
 from coterie._core.joint._choice import MAX_SHARE_OF_ROWS, Scored
 from coterie._core.joint._content import content_folds, content_order
-from coterie._core.joint._fit_joint import JointData, JointFit, fit_joint, labels_of
+from coterie._core.joint._fit_joint import JointData, JointFit, fit_joint
 from coterie._core.joint._growth import grow_tree
+from coterie._core.joint._held_out import FoldEvidence, HeldOut, held_out
 from coterie._core.joint._likeness import MAX_KEPT, Leaves
-from coterie._core.joint._path import Path, Step, joint_path
+from coterie._core.joint._path import Freedom, Path, Step, joint_path
 from coterie._core.joint._penalty import Penalty
 from coterie._core.joint._robust import INPUTS, Clipped, Percentiles, inputs_that_pay
 from coterie._core.joint._sums import RowSums, Scatter, Splits, products_of, sums_of_rows
-from coterie._core.joint._tree import Rules, Tree
+from coterie._core.joint._tree import Rules, Tree, labels_of
 
 __all__ = [
     "INPUTS",
     "MAX_KEPT",
     "MAX_SHARE_OF_ROWS",
     "Clipped",
+    "FoldEvidence",
+    "Freedom",
+    "HeldOut",
     "JointData",
     "JointFit",
     "Leaves",
@@ -33,6 +37,7 @@ __all__ = [
     "content_order",
     "fit_joint",
     "grow_tree",
+    "held_out",
     "inputs_that_pay",
     "joint_path",
     "labels_of",

@@ -7,21 +7,22 @@ from typing import NamedTuple
 import numpy as np
 
 from coterie._core.joint._path import Path
-from coterie._core.joint._penalty import standard_error
+from coterie._core.joint._penalty import Penalty, standard_error
 from coterie._core.joint._sums import RowSums, Scatter
 from coterie._core.values import FloatArray, IntArray
 
-# Numbers of groups that are scored; between them the scores hardly differ. Few numbers make the
-# choice the same more often when the rows change.
+# Numbers of groups that are scored, besides the chosen one; between them the scores hardly differ.
 NUMBERS = (1, 2, 3, 5, 8, 13, 21, 34, 55)
-# A score this many standard errors above 0 is taken to be no chance.
-SURE = 2.0
 # A regression on more columns than this share of the rows overfits.
 MAX_SHARE_OF_ROWS = 1 / 3
-# Fewer groups are taken if they cost at most this many standard errors of the held-out error,
-STANDARD_ERRORS = 0.25
-# or at most this share of R2 (1 - R2): less than a reader of the score would notice.
-NEGLIGIBLE = 0.05
+# The allowance of a step, in units of the noise: the price of an effect of two standard errors,
+ALLOWANCE = 4.0
+# and this much more for each time that the groups at the start are a fraction 1 / e of those that
+# they were chosen from: the best of many explain something by chance.
+SELECTION = 0.5
+# Steps are taken beyond the allowance if all of them cost at most this share of R2 (1 - R2): less
+# than a reader of the score would notice.
+NEGLIGIBLE = 0.01
 
 
 class Scored(NamedTuple):
@@ -34,34 +35,50 @@ class Scored(NamedTuple):
         Share of the targets' variance that is predicted on held-out rows, R2.
     std_error : ndarray of shape (n_numbers,)
         Standard error of the difference to the best number, over the splits.
-    own_error : ndarray of shape (n_numbers,)
-        Standard error of the score itself, over the splits.
     """
 
     numbers: IntArray
     score: FloatArray
     std_error: FloatArray
-    own_error: FloatArray
-
-    @property
-    def predicts(self) -> bool:
-        """Whether the best score is above 0 by more than chance gives."""
-        best = int(self.score.argmax())
-        return bool(self.score[best] > SURE * self.own_error[best])
 
     @property
     def best(self) -> int:
         """The number with the best score."""
         return int(self.numbers[self.score.argmax()])
 
-    def chosen(self) -> int:
-        """The fewest groups whose score is as good as the best, up to what is allowed."""
-        top = float(self.score.max())
-        allowed = np.maximum(STANDARD_ERRORS * self.std_error, NEGLIGIBLE * max(top, 0) * (1 - top))
-        return int(self.numbers[np.flatnonzero(self.score >= top - allowed)[0]])
+
+def number_within_allowance(path: Path, penalty: Penalty, n_rows: float, n_candidates: int) -> int:
+    """The number of groups from which on steps cost more than they are allowed to.
+
+    Prices do not rise in order: a dear step may make the next ones cheap. So steps are judged
+    together. The number k has the lowest sum of all prices up to k and k allowances: all stretches
+    of steps that lead to it cost their allowances or less, and all that follow cost more. Then
+    more steps are taken as long as they are negligible together.
+
+    Parameters
+    ----------
+    path : Path
+    penalty : Penalty
+    n_rows : float
+        The number of groups is a third of it at most, if the path has so few.
+    n_candidates : int
+        How many groups those at the start of the path were chosen from.
+    """
+    numbers = np.array(path.numbers)
+    paid = np.append(0.0, np.cumsum([step.price for step in path.steps]))[::-1]
+    most = max(int(n_rows * MAX_SHARE_OF_ROWS), int(numbers[0]))
+    numbers, paid = numbers[numbers <= most], paid[numbers <= most]
+    selection = np.log(max(n_candidates / len(path.start), 1.0))
+    allowance = (ALLOWANCE + SELECTION * selection) * penalty.noise
+    within = int((paid + allowance * numbers).argmin())
+    unexplained = min(penalty.noise / penalty.null, 1.0)
+    negligible = NEGLIGIBLE * (1 - unexplained) * unexplained * penalty.null * n_rows
+    return int(numbers[np.flatnonzero(paid <= paid[within] + negligible)[0]])
 
 
-def scored_numbers(sums: RowSums, paths: list[Path], weights: FloatArray, numbers: range) -> Scored:
+def scored_numbers(
+    sums: RowSums, paths: list[Path], weights: FloatArray, numbers: range, chosen: int
+) -> Scored:
     """Scores of least squares on the groups of each split's own path, on its held-out rows.
 
     Parameters
@@ -74,18 +91,19 @@ def scored_numbers(sums: RowSums, paths: list[Path], weights: FloatArray, number
         Which starting groups each node of the tree consists of.
     numbers : range
         The numbers of groups that the path from all rows has.
+    chosen : int
+        One of them, which is scored in any case.
     """
     most = max(1, int(sums.count.sum() * MAX_SHARE_OF_ROWS))
     common = [n for n in NUMBERS if n <= most and all(n in path.numbers for path in paths)]
-    wanted = [n for n in common if n in numbers] or [min(numbers)]
+    wanted = sorted({chosen, *(n for n in common if n in numbers)})
     found = np.array(
         [_held_out_errors(sums, split, weights, path, wanted) for split, path in enumerate(paths)]
     )
     null, errors = found[:, 0], found[:, 1:]
     scores = 1 - errors.mean(axis=0) / null.mean()
     shares = (errors - errors[:, [int(scores.argmax())]]) / null.mean()
-    own = standard_error((null[:, None] - errors) / null.mean())
-    return Scored(np.array(wanted, dtype=np.intp), scores, standard_error(shares), own)
+    return Scored(np.array(wanted, dtype=np.intp), scores, standard_error(shares))
 
 
 def _held_out_errors(

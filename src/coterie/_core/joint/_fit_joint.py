@@ -9,21 +9,20 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from coterie._core.joint._choice import Scored, scored_numbers
+from coterie._core.joint._choice import number_within_allowance
 from coterie._core.joint._growth import grow_tree
+from coterie._core.joint._held_out import FoldEvidence, rules_of_start
 from coterie._core.joint._likeness import Leaves
 from coterie._core.joint._path import Freedom, Path, joint_path
-from coterie._core.joint._penalty import Penalty, penalty_by_folds
-from coterie._core.joint._sums import RowSums, Scatter
-from coterie._core.joint._tree import Rules, Tree
+from coterie._core.joint._penalty import penalty_and_noise
+from coterie._core.joint._sums import RowSums
+from coterie._core.joint._tree import Rules, Tree, labels_of
 from coterie._core.values import BoolArray, FloatArray, IntArray, TellStep, tell_nobody
 
 # The path starts from at most as many groups as there are rows, within these limits. More
 # coefficients than rows cannot be told apart, and fewer groups are the same in other rows more
 # often.
-FEWEST_START, MOST_START = 50, 200
-# Stability is measured on paths from this share of the sets of rows.
-STABILITY_SHARE = 0.6
+FEWEST_START, MOST_START = 50, 150
 
 
 class JointData(NamedTuple):
@@ -50,17 +49,16 @@ class JointData(NamedTuple):
 
 @dataclass(frozen=True)
 class JointFit:
-    """The tree of the features, the joint path, and the scores of the numbers on it.
+    """The tree of the features, the joint path, and the number of groups.
 
     Parameters
     ----------
     tree : Tree
     path : Path
-    scored : Scored
+    chosen : int
+        The number of groups within the allowance.
     relevance : ndarray of shape (n_nodes,)
         Share of the targets' variance that each node alone explains.
-    resampled : tuple of dict
-        For each path from some of the rows: number of groups -> the group of each leaf, or -1.
     leaves_out : bool
     kept : ndarray of shape (n_leaves,)
         Leaves that are never left out.
@@ -68,9 +66,8 @@ class JointFit:
 
     tree: Tree
     path: Path
-    scored: Scored
+    chosen: int
     relevance: FloatArray
-    resampled: tuple[dict[int, IntArray], ...]
     leaves_out: bool
     kept: BoolArray
 
@@ -98,38 +95,6 @@ class JointFit:
     def labels_at(self, n_groups: int) -> IntArray:
         """The group of each leaf where there are so many groups; -1 for those left out."""
         return labels_of(self.tree, self.nodes_at(n_groups))
-
-    def stability_at(self, n_groups: int, sizes: IntArray) -> FloatArray:
-        """How well each group is found again from some of the rows, from 0 to 1.
-
-        The largest overlap (members in both, divided by members in either) with a group of the
-        same number of groups, averaged over the resampled paths.
-        """
-        labels = self.labels_at(n_groups)
-        found = [_overlaps(labels, _nearest_number(one, n_groups), sizes) for one in self.resampled]
-        return np.mean(found, axis=0)
-
-
-def labels_of(tree: Tree, nodes: IntArray) -> IntArray:
-    """The number of the node above each leaf; -1 where there is none."""
-    rise = np.zeros(tree.n_leaves + 1, dtype=np.intp)
-    rise[tree.start[nodes]] += np.arange(1, len(nodes) + 1)
-    rise[tree.stop[nodes]] -= np.arange(1, len(nodes) + 1)
-    labels = np.empty(tree.n_leaves, dtype=np.intp)
-    labels[tree.order] = rise[:-1].cumsum() - 1
-    return labels
-
-
-def _nearest_number(found: dict[int, IntArray], n_groups: int) -> IntArray:
-    return found[min(found, key=lambda number: (abs(number - n_groups), number))]
-
-
-def _overlaps(labels: IntArray, others: IntArray, sizes: IntArray) -> FloatArray:
-    n, m = labels.max() + 1, others.max() + 1
-    both = np.zeros((n + 1, m + 1))
-    np.add.at(both, (labels, others), sizes)
-    either = both.sum(axis=1)[:n, None] + both.sum(axis=0)[None, :m] - both[:n, :m]
-    return (both[:n, :m] / either).max(axis=1)
 
 
 def cut(tree: Tree, most: int) -> IntArray:
@@ -164,8 +129,8 @@ def fit_joint(
     leaves_out: bool,
     kept: BoolArray,
     tell: TellStep = tell_nobody,
-) -> JointFit:
-    """The tree of likeness, and the path on it by joint prices, with held-out scores.
+) -> tuple[JointFit, FoldEvidence]:
+    """The tree of likeness, and the path on it by joint prices.
 
     Parameters
     ----------
@@ -177,7 +142,13 @@ def fit_joint(
     kept : ndarray of shape (n_leaves,)
         Leaves that are never left out.
     tell : callable
-        Is told the steps "tree", "path", "folds" and "stability".
+        Is told the steps "tree" and "path".
+
+    Returns
+    -------
+    JointFit
+    FoldEvidence
+        What scores on held-out rows and stability are computed from.
     """
     tree = grow_tree(data.leaves, rules, tell)
     tell("path", 0, 1)
@@ -185,23 +156,17 @@ def fit_joint(
     alone = tree.below(everything, tree.signs[:, None] * data.relevance)
     relevance = np.square(alone).sum(axis=1) / np.maximum(tree.spread, 1e-9) ** 2
     most = int(np.clip(data.n_rows, FEWEST_START, MOST_START))
-    start = cut(tree, most)
+    candidates = start = cut(tree, most)
     if len(start) > most and leaves_out:
         start = most_relevant(tree, start, relevance, kept, most)
     sums = data.sums(_weights(tree, start))
-    penalty = penalty_by_folds(sums, tree.n_members[start].astype(np.float64))
-    is_kept = holds_kept(tree, start, kept)
-    freedom = Freedom(leaves_out, is_kept)
+    penalty = penalty_and_noise(sums, tree.n_members[start].astype(np.float64))
+    freedom = Freedom(leaves_out, holds_kept(tree, start, kept))
     path = joint_path(sums.everything(), tree, start, penalty, freedom)
+    chosen = number_within_allowance(path, penalty, data.n_rows, len(candidates))
     tell("path", 1, 1)
-    by_split = []
-    for done, train in enumerate(sums.train):
-        tell("folds", done, sums.n_splits)
-        by_split.append(joint_path(sums.over(train), tree, start, penalty, freedom))
-    scored = scored_numbers(sums, by_split, _start_in_nodes(tree, start), path.numbers)
-    tell("folds", sums.n_splits, sums.n_splits)
-    resampled = _resampled(sums, tree, start, penalty, rules, scored, freedom, tell)
-    return JointFit(tree, path, scored, relevance, resampled, leaves_out, kept)
+    evidence = FoldEvidence(sums, penalty, rules_of_start(rules, tree, start), freedom)
+    return JointFit(tree, path, chosen, relevance, leaves_out, kept), evidence
 
 
 def _weights(tree: Tree, nodes: IntArray) -> sparse.csr_array:
@@ -209,74 +174,3 @@ def _weights(tree: Tree, nodes: IntArray) -> sparse.csr_array:
     labels, shape = labels_of(tree, nodes), (tree.n_leaves, len(nodes))
     leaves = np.flatnonzero(labels >= 0)
     return sparse.csr_array((tree.signs[leaves], (leaves, labels[leaves])), shape=shape)
-
-
-def _start_in_nodes(tree: Tree, start: IntArray) -> FloatArray:
-    """Which starting groups each node consists of, of shape (n_nodes, n_start)."""
-    first = tree.start[start]
-    return ((first >= tree.start[:, None]) & (first < tree.stop[:, None])).astype(np.float64)
-
-
-def _resampled(
-    sums: RowSums,
-    tree: Tree,
-    start: IntArray,
-    penalty: Penalty,
-    rules: Rules,
-    scored: Scored,
-    freedom: Freedom,
-    tell: TellStep,
-) -> tuple[dict[int, IntArray], ...]:
-    """The groups of paths, and of trees, from some of the rows."""
-    within = _rules_of_start(rules, tree, start)
-    above, everything = labels_of(tree, start), sums.everything()
-    shares = _shares_of_sets(len(sums.count))
-    found: list[dict[int, IntArray]] = []
-    for sets in shares:
-        tell("stability", len(found), len(shares))
-        scatter = _standardised(sums.over(sets), everything)
-        sizes = tree.n_members[start]
-        grown = grow_tree(Leaves(sizes, scatter.columns / scatter.n), within)
-        path = joint_path(scatter, grown, np.arange(len(start)), penalty, freedom)
-        numbers = [number for number in scored.numbers.tolist() if number in path.numbers]
-        labels = {
-            number: labels_of(grown, path.groups_at(number)) for number in numbers or path.numbers
-        }
-        found.append({number: np.append(one, -1)[above] for number, one in labels.items()})
-    tell("stability", len(shares), len(shares))
-    return tuple(found)
-
-
-def _standardised(some: Scatter, everything: Scatter) -> Scatter:
-    """The scatter over some rows, each column scaled to the variance that it has over all rows.
-
-    Likeness is a mean correlation. Without this, columns that happen to vary more in some rows
-    would seem to be more alike.
-    """
-    wanted = everything.columns.diagonal() / everything.n
-    own = some.columns.diagonal() / some.n
-    scale = np.sqrt(np.divide(wanted, own, out=np.zeros_like(own), where=own > 0))
-    return some._replace(
-        mean=some.mean * np.append(scale, np.ones(len(some.mean) - len(scale))),
-        columns=some.columns * np.outer(scale, scale),
-        cross=some.cross * scale[:, None],
-    )
-
-
-def _rules_of_start(rules: Rules, tree: Tree, start: IntArray) -> Rules:
-    """The rules for the starting groups as leaves; they already have their signs."""
-    member = abs(_weights(tree, start))
-    graph, kinds = rules.neighbours, rules.kinds
-    if graph is not None:
-        graph = sparse.csr_array(member.T @ graph @ member)
-    if kinds is not None:
-        # A group with a feature that stays alone has no other.
-        kinds = np.array([kinds[tree.leaves(int(node))].max() for node in start])
-    return rules._replace(signs=False, neighbours=graph, kinds=kinds, is_coherent=None)
-
-
-def _shares_of_sets(n_sets: int) -> list[BoolArray]:
-    """As many shares of the sets of rows as there are sets, each from one set on."""
-    n_taken = max(1, min(n_sets - 1, round(STABILITY_SHARE * n_sets)))
-    first = np.concatenate([np.ones(n_taken, dtype=bool), np.zeros(n_sets - n_taken, dtype=bool)])
-    return [np.roll(first, shift) for shift in range(min(n_sets, 5))]

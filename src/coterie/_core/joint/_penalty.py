@@ -10,30 +10,106 @@ from coterie._core.joint._sums import RowSums, Scatter
 from coterie._core.values import FloatArray
 
 # Penalties per row, in units of the mean variance of the regression's directions.
-PENALTIES = 10.0 ** np.arange(-8.0, 2.1, 0.5)
+PENALTIES = 10.0 ** np.arange(-8.0, 3.05, 0.1)
+# How many times the most likely penalty is taken: prices become less precise, and groups are the
+# same in other rows more often.
+CAUTION = 3.0
+# Likelihoods whose logarithms differ by less are equal. With fewer rows than columns, all small
+# penalties may be equally likely, and rounding must not choose.
+TIED = 0.01
+# A gain on held-out rows of so many standard errors is taken to be no chance.
+SURE = 2.0
 
 
 class Penalty(NamedTuple):
-    """The penalty per row, and the noise: what the regression leaves of the targets' variance."""
+    """A ridge penalty, and what the regression with it leaves on held-out rows.
+
+    Parameters
+    ----------
+    per_row : float
+        The penalty, divided by the number of rows.
+    noise : float
+        Held-out squared error of the regression, summed over targets.
+    null : float
+        That of the means of the targets.
+    predicts : bool
+        Whether the regression is better than the means by more than chance gives.
+    """
 
     per_row: float
     noise: float
+    null: float
+    predicts: bool
 
 
-def penalty_by_folds(sums: RowSums, sizes: FloatArray) -> Penalty:
-    """The largest penalty whose held-out error is within one standard error of the lowest.
+def penalty_and_noise(sums: RowSums, sizes: FloatArray) -> Penalty:
+    """A cautious penalty, and the held-out error of the regression with it.
 
-    A feature shares its coefficient with the members of its unit, so the penalty of a unit is its
-    size times that of a feature. Larger penalties than needed make the prices less precise and
-    more stable, which is why the largest one is taken.
+    A feature shares its coefficient with the members of its group, so the penalty of a group is
+    its size times that of a feature.
+
+    Parameters
+    ----------
+    sums : RowSums
+        Sums of the groups.
+    sizes : ndarray of shape (n_groups,)
     """
-    n_rows, n_features = sums.count.sum(), sizes.sum()
-    grid = PENALTIES * max(1.0, n_features / n_rows)
-    errors = np.array([_errors(sums, split, sizes, grid) for split in range(sums.n_splits)])
-    mean = errors.mean(axis=0)
-    best = int(mean.argmin())
-    near = mean <= mean[best] + standard_error(errors - errors[:, [best]])
-    return Penalty(float(grid[np.flatnonzero(near).max()]), float(mean[best]))
+    everything = sums.everything()
+    scale = 1 / np.sqrt(sizes)
+    variation, vectors = np.linalg.eigh(everything.columns * np.outer(scale, scale))
+    per_row = cautious_penalty(
+        np.maximum(variation, 0.0),
+        vectors.T @ (scale[:, None] * everything.cross),
+        everything.targets,
+        everything.n,
+        float(sizes.sum()),
+    )
+    errors = np.array([_errors(sums, split, sizes, per_row) for split in range(sums.n_splits)])
+    null, noise = errors.mean(axis=0).tolist()
+    gains = errors[:, 0] - errors[:, 1]
+    predicts = bool(gains.mean() > SURE * standard_error(gains))
+    return Penalty(per_row, noise, null, predicts)
+
+
+def _errors(sums: RowSums, split: int, sizes: FloatArray, per_row: float) -> FloatArray:
+    """Held-out errors of the mean of the training rows, and of the regression."""
+    train = sums.over(sums.train[split])
+    slopes = ridge_slopes(train, sizes, per_row)
+    models = np.array([np.zeros_like(slopes), slopes])
+    return sums.squared_error(sums.test[split], train.mean, models)
+
+
+def cautious_penalty(
+    variation: FloatArray, along: FloatArray, targets: FloatArray, n_rows: float, size: float
+) -> float:
+    """Three times the penalty per row with the highest marginal likelihood (empirical Bayes).
+
+    A ridge regression is the mean of a posterior: coefficients have a normal prior whose variance
+    is that of the noise, divided by the penalty. The likelihood of a penalty is that of the
+    targets if coefficients are drawn from this prior. Targets share the penalty, and each has its
+    own noise. Unlike a held-out error, the likelihood has no folds, and moves little with the rows.
+
+    Parameters
+    ----------
+    variation : ndarray of shape (n_directions,)
+        Sums of squares of the columns along their principal directions.
+    along : ndarray of shape (n_directions, n_targets)
+        Products of the targets with the columns along these directions.
+    targets : ndarray of shape (n_targets,)
+        Sum of squares of each target.
+    n_rows : float
+    size : float
+        Number of columns.
+    """
+    grid = PENALTIES * max(1.0, size / n_rows)
+    penalties = grid * n_rows
+    # What the regression leaves of the targets, and what its coefficients cost.
+    left = targets[:, None] - np.square(along).T @ (1 / (variation[:, None] + penalties))
+    left = np.maximum(left, np.finfo(float).tiny)
+    width = np.log1p(variation[:, None] / penalties).sum(axis=0)
+    likelihood = -max(n_rows - 1, 1.0) * np.log(left).sum(axis=0) - len(targets) * width
+    most_likely = np.flatnonzero(likelihood >= likelihood.max() - TIED)[-1]
+    return float(CAUTION * grid[most_likely])
 
 
 def standard_error(values: FloatArray) -> FloatArray:
@@ -43,17 +119,9 @@ def standard_error(values: FloatArray) -> FloatArray:
     return values.std(axis=0, ddof=1) / np.sqrt(len(values))
 
 
-def _errors(sums: RowSums, split: int, sizes: FloatArray, grid: FloatArray) -> FloatArray:
-    train = sums.over(sums.train[split])
-    slopes = ridge_slopes(train, sizes, grid)
-    return sums.squared_error(sums.test[split], train.mean, slopes)
-
-
-def ridge_slopes(train: Scatter, sizes: FloatArray, grid: FloatArray) -> FloatArray:
-    """Coefficients of shape (n_penalties, n_columns, n_targets), by one eigendecomposition."""
+def ridge_slopes(train: Scatter, sizes: FloatArray, per_row: float) -> FloatArray:
+    """Coefficients of shape (n_columns, n_targets)."""
     scale = 1 / np.sqrt(sizes)
-    values, vectors = np.linalg.eigh(train.columns * np.outer(scale, scale))
-    within = vectors.T @ (scale[:, None] * train.cross)
-    # Directions without variance get no coefficient, also with the smallest penalty.
-    shrunk = np.maximum(values, 0.0) + grid[:, None] * train.n
-    return scale[:, None] * (vectors @ (within / shrunk[:, :, None]))
+    within = train.columns * np.outer(scale, scale)
+    within[np.diag_indices(len(within))] += per_row * train.n
+    return scale[:, None] * np.linalg.solve(within, scale[:, None] * train.cross)

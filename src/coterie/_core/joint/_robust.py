@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie._core.joint._penalty import PENALTIES
+from coterie._core.joint._penalty import cautious_penalty
 from coterie._core.values import FloatArray, IntArray
 
 # Values further from the mean are clipped, in standard deviations.
@@ -166,26 +166,25 @@ def inputs_that_pay(
 def leave_one_out(columns: FloatArray, targets: FloatArray, counts: FloatArray) -> FloatArray:
     """Squared error of each row, predicted by a ridge regression on all other rows.
 
-    The penalty is the one with the lowest mean. One eigendecomposition serves all rows and
-    penalties: the error of a row left out is its residual divided by 1 minus its leverage. Of a
-    row that counts several times, one is left out.
+    The error of a row left out is its residual divided by 1
+    minus its leverage. Of a row that counts several times, one is left out.
     """
-    n, roots = counts.sum(), np.sqrt(counts)[:, None]
+    n, roots = float(counts.sum()), np.sqrt(counts)[:, None]
     centred = standard(columns, counts) * roots
     wanted = (targets - counts @ targets / n) * roots
     values, vectors = _directions(centred)
-    grid = PENALTIES * max(1.0, centred.shape[1] / n) * n
-    along, squared = vectors.T @ wanted, np.square(vectors) / counts[:, None]
-    best = None
-    for penalty in grid:
-        kept = values / (values + penalty)
-        left = np.maximum(1 - squared @ kept - 1 / n, 1e-12)[:, None]
-        residual = (wanted - vectors @ (kept[:, None] * along)) / roots / left
-        error = np.square(residual).mean(axis=1)
-        if best is None or counts @ error < counts @ best:
-            best = error
-    assert best is not None
-    return best
+    along = vectors.T @ wanted
+    penalty = n * cautious_penalty(
+        values,
+        np.sqrt(values)[:, None] * along,
+        np.square(wanted).sum(axis=0),
+        n,
+        columns.shape[1],
+    )
+    kept = values / (values + penalty)
+    left = np.maximum(1 - np.square(vectors) @ kept / counts - 1 / n, 1e-12)[:, None]
+    residual = (wanted - vectors @ (kept[:, None] * along)) / roots / left
+    return np.asarray(np.square(residual).mean(axis=1))
 
 
 def _directions(centred: FloatArray) -> tuple[FloatArray, FloatArray]:

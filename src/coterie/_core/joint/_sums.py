@@ -24,15 +24,15 @@ class Scatter(NamedTuple):
     mean : ndarray of shape (n_columns + n_targets,)
     columns : ndarray of shape (n_columns, n_columns)
     cross : ndarray of shape (n_columns, n_targets)
-    targets : float
-        Sum of squares of all targets.
+    targets : ndarray of shape (n_targets,)
+        Sum of squares of each target.
     """
 
     n: float
     mean: FloatArray
     columns: FloatArray
     cross: FloatArray
-    targets: float
+    targets: FloatArray
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class RowSums:
         mean = self.total[sets].sum(axis=0) / count
         about = self.products[sets].sum(axis=0) - count * np.outer(mean, mean)
         p = len(mean) - self.n_targets
-        return Scatter(count, mean, about[:p, :p], about[:p, p:], float(np.trace(about[p:, p:])))
+        return Scatter(count, mean, about[:p, :p], about[:p, p:], about[p:, p:].diagonal())
 
     def everything(self) -> Scatter:
         """Moments over all rows."""

@@ -97,3 +97,13 @@ class Tree:
         """Sums over the leaves below each node; `per_leaf` has shape (n_leaves, n)."""
         total = np.vstack([np.zeros(per_leaf.shape[1]), per_leaf[self.order].cumsum(axis=0)])
         return total[self.stop[nodes]] - total[self.start[nodes]]
+
+
+def labels_of(tree: Tree, nodes: IntArray) -> IntArray:
+    """The number of the node above each leaf; -1 where there is none."""
+    rise = np.zeros(tree.n_leaves + 1, dtype=np.intp)
+    rise[tree.start[nodes]] += np.arange(1, len(nodes) + 1)
+    rise[tree.stop[nodes]] -= np.arange(1, len(nodes) + 1)
+    labels = np.empty(tree.n_leaves, dtype=np.intp)
+    labels[tree.order] = rise[:-1].cumsum() - 1
+    return labels

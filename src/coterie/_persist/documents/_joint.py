@@ -6,18 +6,27 @@ from typing import Any
 
 from coterie._persist.files import Entry, NotPlainError, plain_value, value_in
 
+# What it consists of, by the names of the reducer's own attributes.
+PARTS = {"model": "_model", "held_out": "_held_out"}
+
 
 def plain_joint(reducer: Any) -> dict[str, Any]:
-    """The task of a fitted Coterie, and the path that every number of groups follows from."""
-    return {"task": reducer.task_, "model": plain_value(vars(reducer)["_model"], _plain_dict)}
+    """The task of a fitted Coterie, the path that every number of groups follows from, and scores.
+
+    ``path_`` must have been asked for: what held-out rows say is computed then.
+    """
+    own = vars(reducer)
+    parts = {name: plain_value(own[place], _plain_dict) for name, place in PARTS.items()}
+    return {"task": reducer.task_, **parts}
 
 
 def joint_in(entry: Entry) -> tuple[str, dict[str, Any]]:
-    """The task, and the path as a dict of arrays."""
-    model = value_in(entry["model"], {"dict": _dict_in})
-    if not isinstance(model, dict):
-        raise entry["model"].wrong("the path of a Coterie")
-    return entry["task"].text(), model
+    """The task, and the path and what held-out rows say of it as dicts of arrays."""
+    parts = {name: value_in(entry[name], {"dict": _dict_in}) for name in PARTS}
+    for name, part in parts.items():
+        if not isinstance(part, dict):
+            raise entry[name].wrong("the path of a Coterie")
+    return entry["task"].text(), parts
 
 
 def _plain_dict(value: Any) -> dict[str, Any]:

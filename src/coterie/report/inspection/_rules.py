@@ -16,9 +16,9 @@ JOINT_RULE = (
     "First a tree of likeness is grown from the correlations of the features alone, whatever the "
     "target. Then groups merge along the tree, or are left out, the cheapest first. The "
     "<em>price</em> of a step is the loss in predicting the target given all other columns, as a "
-    "share of the variance of the target. The number of groups is chosen by cross-validation; the "
-    "<em>allowance</em> is the highest price that was paid for it. A merge is accepted when its "
-    "price does not exceed its allowance, and the features are alike."
+    "share of the variance of the target. Merges go on until the next ones cost more than noise "
+    "explains; the <em>allowance</em> is the highest price that was paid for it. A merge is "
+    "accepted when its price does not exceed its allowance, and the features are alike."
 )
 
 

@@ -129,7 +129,7 @@ def stability_meaning(summary: Summary) -> str:
             "single feature, in which it was alone"
         )
     return (
-        "how well the group is found again from three fifths of the rows: the members in both it "
+        "how well the group is found again from half of the rows: the members in both it "
         "and its counterpart there, divided by those in either, averaged over five draws"
     )
 
