@@ -11,6 +11,7 @@ from scipy import sparse
 from coterie._core.aggregations import Aggregation, LinearSum
 from coterie._core.evidence import Accumulated, location_of, scatter_within, together
 from coterie._core.joint import (
+    MAX_JUDGED_ROWS,
     MAX_KEPT,
     Clipped,
     JointData,
@@ -22,6 +23,7 @@ from coterie._core.joint import (
     content_folds,
     content_order,
     inputs_that_pay,
+    max_judged_columns,
     products_of,
     sums_of_rows,
 )
@@ -233,11 +235,16 @@ def inputs_by_content(
 ) -> Clipped | Percentiles | None:
     """Clipped columns or percentiles, if they pay, whatever the order of rows and columns."""
     counts = np.ones(len(columns)) if weights is None else weights
-    rows, order, _ = content_order(columns, targets, counts)
-    used = None if weights is None else counts[rows]
-    wanted = _standard(targets[rows], counts[rows])
-    kind = inputs_that_pay(columns[rows][:, order], wanted, used)
-    return None if kind is None else kind.of(columns[rows], used)
+    rows, order, hashes = content_order(columns, targets, counts)
+    # Equal rows are one, so that weights are repeated rows.
+    differs = np.append(True, hashes[rows][1:] != hashes[rows][:-1])
+    judged = rows[differs.cumsum() <= MAX_JUDGED_ROWS]
+    some = columns[np.ix_(judged, order[: max_judged_columns(len(judged))])]
+    used = None if weights is None else counts[judged]
+    kind = inputs_that_pay(some, _standard(targets[judged], counts[judged]), used)
+    if kind is None:
+        return None
+    return kind.of(columns[rows], None if weights is None else counts[rows])
 
 
 def same_units(spread: FloatArray) -> bool:

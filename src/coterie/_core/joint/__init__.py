@@ -8,12 +8,20 @@ from coterie._core.joint._held_out import FoldEvidence, HeldOut, held_out
 from coterie._core.joint._likeness import MAX_KEPT, Leaves
 from coterie._core.joint._path import Freedom, Path, Step, joint_path
 from coterie._core.joint._penalty import Penalty
-from coterie._core.joint._robust import INPUTS, Clipped, Percentiles, inputs_that_pay
+from coterie._core.joint._robust import (
+    INPUTS,
+    MAX_JUDGED_ROWS,
+    Clipped,
+    Percentiles,
+    inputs_that_pay,
+    max_judged_columns,
+)
 from coterie._core.joint._sums import RowSums, Scatter, Splits, products_of, sums_of_rows
 from coterie._core.joint._tree import Rules, Tree, labels_of
 
 __all__ = [
     "INPUTS",
+    "MAX_JUDGED_ROWS",
     "MAX_KEPT",
     "MAX_SHARE_OF_ROWS",
     "Clipped",
@@ -41,6 +49,7 @@ __all__ = [
     "inputs_that_pay",
     "joint_path",
     "labels_of",
+    "max_judged_columns",
     "products_of",
     "sums_of_rows",
 ]

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from coterie._core.values import FloatArray, IntArray
 
 Hashes = NDArray[np.uint64]
-# Numbers that are hashed at a time.
-BLOCK = 2**22
+# Numbers that are hashed at a time: as many as the cache of a core holds.
+BLOCK = 2**15
 
 
 def content_order(
@@ -66,9 +66,13 @@ def _bits(values: FloatArray) -> Hashes:
 def _mixed(bits: Hashes) -> Hashes:
     """The bits, mixed by the finaliser of SplitMix64."""
     bits = bits + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
+    shifted = np.empty_like(bits)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        np.right_shift(bits, np.uint64(shift), out=shifted)
+        np.bitwise_xor(bits, shifted, out=bits)
+        np.multiply(bits, np.uint64(factor), out=bits)
+    np.right_shift(bits, np.uint64(31), out=shifted)
+    return np.bitwise_xor(bits, shifted, out=bits)
 
 
 def content_folds(targets: FloatArray, hashes: Hashes, n_folds: int) -> IntArray:

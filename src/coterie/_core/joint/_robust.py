@@ -12,8 +12,9 @@ from coterie._core.values import FloatArray, IntArray
 
 # Values further from the mean are clipped, in standard deviations.
 CLIP_AT = 3.0
-# Other inputs are judged on at most this many columns.
-MAX_JUDGED = 2_000
+# Other inputs are judged on at most so many rows, columns and numbers in all: whether tails are
+# heavy shows on a sample.
+MAX_JUDGED_ROWS, MAX_JUDGED_COLUMNS, MAX_JUDGED = 4_000, 2_000, 400_000
 # How many standard errors better the prediction must be for other inputs to be taken.
 SURE = 2.0
 
@@ -133,6 +134,11 @@ class Percentiles:
 INPUTS: dict[str, type[Clipped] | type[Percentiles]] = {"clip": Clipped, "rank": Percentiles}
 
 
+def max_judged_columns(n_rows: int) -> int:
+    """How many columns of so many rows are enough to judge other inputs."""
+    return min(MAX_JUDGED_COLUMNS, max(1, MAX_JUDGED // n_rows))
+
+
 def inputs_that_pay(
     columns: FloatArray, targets: FloatArray, weights: FloatArray | None = None
 ) -> type[Clipped] | type[Percentiles] | None:
@@ -141,7 +147,6 @@ def inputs_that_pay(
     Parameters
     ----------
     columns : ndarray of shape (n_samples, n_columns)
-        In an order that depends on their content; the first ones are judged if there are many.
     targets : ndarray of shape (n_samples, n_targets)
         Standardised.
     weights : ndarray of shape (n_samples,) or None
@@ -150,12 +155,11 @@ def inputs_that_pay(
     -------
     Clipped or Percentiles; None to take the columns as they are.
     """
-    judged = columns[:, :MAX_JUDGED]
     counts = np.ones(len(columns)) if weights is None else weights
-    error = leave_one_out(judged, targets, counts)
+    error = leave_one_out(columns, targets, counts)
     chosen: type[Clipped] | type[Percentiles] | None = None
     for kind in INPUTS.values():
-        other = leave_one_out(kind.among(judged, weights), targets, counts)
+        other = leave_one_out(kind.among(columns, weights), targets, counts)
         gain, n = error - other, counts.sum()
         mean = counts @ gain / n
         if mean > SURE * np.sqrt(counts @ np.square(gain - mean) / n / max(n - 1, 1)):
