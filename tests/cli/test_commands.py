@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold
 
 import coterie
 from coterie import Coterie, GenLinCFA, LinCFA, MutualCFA, NonLinCFA
+from coterie.cli import _commands
 
 FEATURES = [f"f{k}" for k in range(12)]
 
@@ -446,3 +447,11 @@ def test_transform_does_without_columns_that_the_model_leaves_out(run, tmp_path)
     table.drop("x1").write_csv(tmp_path / "less.csv")
     result = run("transform", folder / "model.json", tmp_path / "less.csv", "-o", reduced)
     assert "lacks 'x1', which the model needs" in result.stderr
+
+
+@pytest.mark.parametrize(("has_compiler", "code"), [(True, 0), (False, 3)])
+def test_warm_up_compiles_or_says_what_is_missing(run, monkeypatch, has_compiler, code):
+    monkeypatch.setattr(_commands, "compile_searches", lambda: has_compiler)
+    result = run("warm-up")
+    assert result.exit_code == code
+    assert ("compiled" if has_compiler else "coterie[fast]") in result.output

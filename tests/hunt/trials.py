@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 
 from coterie._core import compiled
+from coterie._core.compiled import _worth
 from hunt.problems import Problem, drawn
 
 # A price nearer to its allowance than this may come to lie on the other side by rounding.
@@ -50,12 +52,13 @@ Law = Callable[[Trial], None]
 @contextmanager
 def searches(code: str):
     """Searches by "compiled" code even among few features, or by "numpy" alone."""
-    before = compiled.FEWEST_FEATURES
-    compiled.FEWEST_FEATURES = 0 if code == "compiled" else 10**9
-    try:
+    is_compiled = code == "compiled"
+    with (
+        patch.object(compiled, "FEWEST_FEATURES", 0 if is_compiled else 10**9),
+        patch.object(_worth, "LOADING_SECONDS", 0.0),
+        patch.object(_worth, "COMPILING_SECONDS", 0.0),
+    ):
         yield
-    finally:
-        compiled.FEWEST_FEATURES = before
 
 
 def clear(fitted: Any) -> Any:

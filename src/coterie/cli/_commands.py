@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from coterie._core.compiled import warm_up as compile_searches
 from coterie._data.tables import TableError, write_table
 from coterie._persist.models import load, load_preparer, load_summary
 from coterie.cli._apply import model_features, prepare_new_rows, reduce_table
@@ -403,3 +404,15 @@ def completion(shell: str) -> None:
     if kind is None:
         raise TableError(f"shell must be one of {', '.join(SHELLS)}, got {shell}.")
     print_raw(kind(coterie, {}, "coterie", "_COTERIE_COMPLETE").source())
+
+
+@coterie.command("warm-up", short_help="Compile the searches of the paper's rules.")
+def warm_up() -> None:
+    """Compile the searches of the paper's rules, so that no fit has to wait for it.
+
+    This takes about two minutes, once per machine and version, and needs numba. Until then,
+    searches of some seconds are not compiled, and longer ones are when they begin.
+    """
+    if not compile_searches():
+        raise TableError("numba is not installed: pip install 'coterie[fast]'.")
+    print_line("The searches are compiled.")

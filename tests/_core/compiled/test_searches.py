@@ -12,6 +12,8 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from coterie import NonLinCFA, coordinates_to_graph
 from coterie._core import compiled
 from coterie._core.aggregations import AGGREGATIONS
+from coterie._core.compiled import _worth
+from coterie._core.compiled._tables import rule_of, sums_of, views_of
 from coterie._core.criteria import ForAll, GenLin, Lin, NonLin, Parsimony
 from coterie._core.evidence import ComputeOptions, EvidenceSpec, RowSets, build_evidence
 from coterie._core.fit import MergeQuestion
@@ -34,6 +36,8 @@ CRITERIA = {
 @pytest.fixture(autouse=True)
 def from_the_first_feature_on(monkeypatch):
     monkeypatch.setattr(compiled, "FEWEST_FEATURES", 0)
+    monkeypatch.setattr(_worth, "LOADING_SECONDS", 0.0)
+    monkeypatch.setattr(_worth, "COMPILING_SECONDS", 0.0)
 
 
 def problem(seed, n_samples=40, n_features=12, shift=0.0):
@@ -221,6 +225,53 @@ def test_few_features_are_left_to_numpy(monkeypatch):
         X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), ComputeOptions()
     )
     assert compiled.compiled_search(forward, evidence, NonLin(0.1), NO_LIMITS) is None
+
+
+def answer_for(X, y, covariance="gram"):
+    evidence = build_evidence(
+        X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), ComputeOptions(covariance)
+    )
+    return compiled.compiled_search(forward, evidence, NonLin(0.1), NO_LIMITS)
+
+
+@pytest.mark.parametrize("covariance", ["gram", "columns"])
+def test_a_search_that_numpy_ends_sooner_loads_no_compiler(monkeypatch, covariance):
+    monkeypatch.setattr(_worth, "LOADING_SECONDS", 1e-3)
+    monkeypatch.delitem(sys.modules, compiled.SEARCHES, raising=False)
+    monkeypatch.setattr(compiled, "_loaded", lambda: pytest.fail("a compiler was loaded"))
+    assert answer_for(*problem(6), covariance) is None
+    # 12 x 12 pairs are some microseconds, 500 x 500 some milliseconds.
+    monkeypatch.setattr(compiled, "_loaded", lambda: None)
+    assert answer_for(*problem(6, n_features=500), covariance) is None
+
+
+def test_what_is_not_compiled_yet_is_left_to_numpy_unless_that_takes_longer(monkeypatch, caplog):
+    searches = compiled._loaded()
+    monkeypatch.setattr(_worth, "COMPILING_SECONDS", 20.0)
+    monkeypatch.setattr(searches, "is_ready", lambda *_: False)
+    with caplog.at_level("INFO", logger="coterie"):
+        assert answer_for(*problem(6)) is None
+    assert "run coterie warm-up" in caplog.text
+    monkeypatch.setattr(searches, "is_ready", lambda *_: True)
+    assert answer_for(*problem(6)) is not None
+    monkeypatch.setattr(searches, "is_ready", lambda *_: False)
+    monkeypatch.setattr(_worth, "SECONDS_PER_PAIR", 1.0)
+    assert answer_for(*problem(6)) is not None
+
+
+def test_what_was_compiled_is_ready():
+    assert compiled.warm_up()
+    X, y = problem(6)
+    for precision, covariance in ((float, "gram"), (float, "columns"), (np.float32, "columns")):
+        evidence = build_evidence(
+            X.astype(precision),
+            y[:, None],
+            AGGREGATIONS["mean"],
+            RowSets.all_rows(),
+            ComputeOptions(covariance),
+        )
+        rule, sums = rule_of(NonLin(0.1)), sums_of(views_of(evidence))
+        assert [compiled._loaded().is_ready(is_best, sums, rule) for is_best in (0, 1)] == [1, 1]
 
 
 @pytest.fixture

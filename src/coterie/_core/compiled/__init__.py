@@ -2,10 +2,15 @@
 
 The decisions are the same as without compilation. The formulas are those of ``criteria``, compiled
 without changes. Evidence and limits come from the other packages.
+
+Nobody waits for a compiler: a search in NumPy that ends sooner than compiled code could be read
+from disk, or compiled where it is not on disk, is left to NumPy.
 """
 
 from __future__ import annotations
 
+import logging
+import sys
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -13,19 +18,31 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
+
+from coterie._core.aggregations import AGGREGATIONS
+from coterie._core.compiled import _worth
 from coterie._core.compiled._tables import Rule, rule_of, sums_of, views_of
-from coterie._core.criteria import Criterion
-from coterie._core.evidence import DeviceEvidence, Evidence
+from coterie._core.criteria import Criterion, NonLin
+from coterie._core.evidence import (
+    ComputeOptions,
+    DeviceEvidence,
+    Evidence,
+    RowSets,
+    build_evidence,
+)
 from coterie._core.search import Limits, best, forward, restart
 from coterie._core.values import Partition, Trace
 
-__all__ = ["compiled_search"]
+__all__ = ["compiled_search", "warm_up"]
 
+logger = logging.getLogger("coterie")
 Search = Callable[..., tuple[Partition, Trace]]
 # The searches that judge features in order, and whether they restart after each merge.
 IN_ORDER: dict[Search, bool] = {forward: False, restart: True}
-# With fewer features, a search takes less time than loading the compiler.
+# With fewer features, preparing the arguments takes longer than the search.
 FEWEST_FEATURES = 64
+SEARCHES = "coterie._core.compiled._searches"
 # NumPy 2.5 removed row_stack, which numba-cuda uses up to version 0.30.4.
 ON_GPUS = (
     "What works together is numba-cuda 0.26 or newer and NumPy below 2.5: "
@@ -52,13 +69,40 @@ def compiled_search(
         return None
     if isinstance(evidence, DeviceEvidence):
         return _searched_there(search, evidence, rule, limits)
-    if not (views := views_of(evidence)) or (searches := _loaded()) is None:
+    if not (views := views_of(evidence)):
         return None
-    if (sums := sums_of(views)) is None:
+    seconds = _worth.seconds_in_numpy(views)
+    if seconds < _worth.LOADING_SECONDS and SEARCHES not in sys.modules:
+        return None
+    if (searches := _loaded()) is None or (sums := sums_of(views)) is None:
+        return None
+    if seconds < _worth.COMPILING_SECONDS and not searches.is_ready(search is best, sums, rule):
+        logger.info("Searches are not compiled on this machine: run coterie warm-up.")
         return None
     if search is best:
         return searches.best(sums, rule, limits)
     return searches.in_order(sums, rule, limits, restart=IN_ORDER[search])
+
+
+def warm_up() -> bool:
+    """Compile the searches and keep them on disk; whether there is a compiler."""
+    if (searches := _loaded()) is None:
+        return False
+    rng = np.random.default_rng(0)
+    rule = rule_of(NonLin(0.01))
+    for precision, engine in ((float, "gram"), (float, "columns"), (np.float32, "columns")):
+        columns = rng.normal(size=(30, 6)).astype(precision)
+        evidence = build_evidence(
+            columns,
+            rng.normal(size=(30, 1)),
+            AGGREGATIONS["mean"],
+            RowSets.all_rows(),
+            ComputeOptions(engine),
+        )
+        sums = sums_of(views_of(evidence))
+        searches.best(sums, rule, Limits())
+        searches.in_order(sums, rule, Limits(), restart=True)
+    return True
 
 
 def _searched_there(
@@ -99,7 +143,7 @@ def _loaded() -> Any:
         return None
     try:
         # Importing Numba is slow, so it is imported only when needed.
-        return import_module("coterie._core.compiled._searches")
+        return import_module(SEARCHES)
     except ImportError as error:
         warnings.warn(
             f"numba is installed but cannot be imported, so searches are not compiled: {error}",

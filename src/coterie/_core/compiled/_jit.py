@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from numba import njit
+from numba import njit, typeof
 from numba.extending import overload, register_jitable
 
 from coterie._core.criteria import formulas
@@ -62,6 +62,14 @@ def kernel(function: F) -> F:
         return njit(cache=True, **OPTIONS)(function)
     except RuntimeError:  # the cache directory is not writable
         return njit(**OPTIONS)(function)
+
+
+def is_compiled(kernel: Any, arguments: tuple[Any, ...]) -> bool:
+    """Whether a kernel is compiled for arguments of these types, in memory or on disk."""
+    types = tuple(typeof(argument) for argument in arguments)
+    if types in kernel.overloads:
+        return True
+    return kernel._cache.load_overload(types, kernel.targetctx) is not None
 
 
 def sum_of_products(function: F) -> F:

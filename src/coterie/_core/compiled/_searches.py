@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coterie._core.compiled._groups import Log, alone, ask, join
-from coterie._core.compiled._jit import kernel
+from coterie._core.compiled._jit import is_compiled, kernel
 from coterie._core.compiled._tables import Rule, Sums
 from coterie._core.search import SAME_PRICE, Limits, outcome
 from coterie._core.values import (
@@ -53,6 +53,16 @@ def _bounds(limits: Limits) -> Bounds:
         np.empty(0, dtype=np.bool_) if limits.constant is None else limits.constant,
         np.iinfo(np.intp).max if largest is None else largest,
     )
+
+
+def is_ready(is_best: bool, sums: Sums, rule: Rule) -> bool:
+    """Whether the kernels of a search are compiled for such sums, in memory or on disk."""
+    bounds, features = _bounds(Limits()), np.arange(1)
+    free = np.ones(1, dtype=np.bool_)
+    if is_best:
+        openings = CompiledOpenings(features, *np.empty((3, 1)))
+        return is_compiled(grown_best, (sums, rule, bounds, free, openings, 0))
+    return is_compiled(grown_in_order, (sums, rule, bounds, features, True))
 
 
 def in_order(sums: Sums, rule: Rule, limits: Limits, *, restart: bool) -> tuple[Partition, Trace]:
