@@ -84,9 +84,10 @@ def main() -> None:
             if seconds < 20:
                 seconds = min(seconds, timed(lambda name=name: MODELS[name]().fit(X, y))[0])
         peak = torch.cuda.max_memory_allocated() / 1e9
+        n_decisions = len(model.trace_) + model.n_refused_.sum()
         print(
             f"{name}: {seconds:.2f} s, {seconds / product:.2f} products, {model.n_groups_} groups, "
-            f"{len(model.trace_):,} decisions, up to {peak:.1f} GB on the device",
+            f"{n_decisions:,} decisions, up to {peak:.1f} GB on the device",
             flush=True,
         )
 

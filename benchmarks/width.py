@@ -85,13 +85,13 @@ def main() -> None:
         block = X[:, :BLOCK]
         pairs = seconds(lambda block=block: block.T @ block) * (d / block.shape[1]) ** 2
         took, reducer = fitted(X, y)
-        trace = reducer.trace_
-        merges = int(trace.accepted.sum())
+        merges = len(reducer.trace_)
+        n_decisions = merges + reducer.n_refused_.sum()
         fits[d] = took, merges
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / X.nbytes
         print(
             f"| {d:,} | {one:.4f} s | {pairs:.1f} s | {8 * d * d / 1e9:,.1f} GB | {took:.1f} s | "
-            f"{took / one:.0f} | {merges:,} | {len(trace):,} | {peak:.1f} X |",
+            f"{took / one:.0f} | {merges:,} | {n_decisions:,} | {peak:.1f} X |",
             flush=True,
         )
         if d == min(given.columns):

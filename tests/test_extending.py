@@ -118,7 +118,7 @@ def all_pairs_in_a_row(question, limits):
 
 @pytest.mark.parametrize("reducer", [NonLinCFA(0.5), GenLinCFA(0.9), LinCFA(), MutualCFA(np.inf)])
 def test_a_search_serves_every_reducer(reducer):
-    fitted = reducer.set_params(search=all_pairs_in_a_row).fit(X, Y)
+    fitted = reducer.set_params(search=all_pairs_in_a_row, trace="all").fit(X, Y)
     assert fitted.n_groups_ in (11, 12)
     assert len(fitted.trace_) == 11
     assert fitted.transform(X).shape == (300, fitted.n_groups_)
@@ -140,7 +140,7 @@ def test_a_search_may_ask_for_an_order_of_its_own():
 @pytest.mark.parametrize(
     ("found", "error", "words"),
     [
-        (3, TypeError, "must give a partition and a trace, as .*outcome does, got 3"),
+        (3, TypeError, "must give a SearchResult, as .*outcome does, got 3"),
         (outcome([[0, 1]], []), ValueError, "must put each of the 12 features into one group"),
         (outcome([[0, 1], range(12)], []), ValueError, "each of the 12 features into one group"),
     ],

@@ -105,7 +105,7 @@ class RealNonLin:
 
     def _reduction(self, evidence: RunningEvidence, n_features: int, tolerance: float) -> Reduction:
         question = MergeQuestion(evidence, NonLin(tolerance, held_out=True))
-        partition, _ = restart(question, Limits(max_group_size=1000))
+        partition = restart(question, Limits(max_group_size=1000)).partition
         labels = partition.labels
         weights = (labels[:, None] == np.arange(len(partition.groups))).astype(float)
         weights /= weights.sum(axis=0)

@@ -27,7 +27,7 @@ from coterie.estimators import (
     NonLinCFA,
     normalised_weights,
 )
-from coterie.report.inspection import representatives
+from coterie.report.inspection import explain, representatives
 from coterie.report.studies import group_importance
 
 __version__ = "0.1.0"
@@ -46,6 +46,7 @@ __all__ = [
     "__version__",
     "coordinates_to_graph",
     "datasets",
+    "explain",
     "extending",
     "families",
     "field_to_graph",

@@ -8,7 +8,7 @@ from coterie._core.aggregations import Additive, Linear, Weights
 from coterie._core.criteria import Criterion
 from coterie._core.evidence import PairColumns, PairMoments, RunningAggregate
 from coterie._core.search import Limits, Question, Search, outcome
-from coterie._core.values import Decision, Partition, Trace, Verdict
+from coterie._core.values import Decision, Partition, SearchResult, Trace, Verdict
 from coterie.families import Family, Link
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Question",
     "RunningAggregate",
     "Search",
+    "SearchResult",
     "Trace",
     "Verdict",
     "Weights",

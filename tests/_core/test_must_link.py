@@ -6,7 +6,7 @@ from scipy import sparse
 
 from coterie._core.must_link import MustLink
 from coterie._core.search import Limits
-from coterie._core.values import TRACE_DTYPE, Partition
+from coterie._core.values import TRACE_DTYPE, Partition, SearchResult
 
 UNITS = MustLink.of([np.array([3, 1]), np.array([5, 4])], 7)
 
@@ -52,7 +52,9 @@ def test_groups_of_units_are_groups_of_their_members(signs):
     partition = Partition((np.array([0, 3]), np.array([1, 2]), np.array([4])), signs)
     record = [(0, 3, 0.1, 0.2, True), (1, 2, 0.1, 0.2, True)]
     trace = np.array(record, dtype=TRACE_DTYPE).view(np.recarray)
-    features, told = UNITS.expanded(partition, trace)
+    found = SearchResult(partition, trace, np.array([3, 2, 0]))
+    features, told, n_refused = UNITS.expanded(found)
+    assert n_refused.tolist() == [3, 2, 0]
     assert [group.tolist() for group in features.groups] == [[0, 4, 5], [1, 2, 3], [6]]
     assert told.candidate.tolist() == [4, 2]
     assert trace.candidate.tolist() == [3, 2]

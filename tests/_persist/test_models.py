@@ -123,11 +123,11 @@ def same_reducers(loaded, saved):
 def there_and_back(tmp_path):
     def saved_and_loaded(reducer, functions=FUNCTIONS):
         path = tmp_path / "model.json"
-        reducer.save(path, functions, trace="all")
+        reducer.save(path, functions)
         loaded = coterie.load(path, functions)
         same_reducers(loaded, reducer)
         again = tmp_path / "again.json"
-        loaded.save(again, functions, trace="all")
+        loaded.save(again, functions)
         assert again.read_bytes() == path.read_bytes()
         return loaded
 
@@ -382,15 +382,15 @@ def test_the_trace_tells_the_same_story(problem, there_and_back):
     assert members == [group.tolist() for group in reducer.groups_]
 
 
-def test_merges_alone_are_kept_unless_all_decisions_are_asked_for(problem, tmp_path):
+def test_refusals_are_saved_where_the_trace_has_them_and_counted_in_any_case(
+    problem, there_and_back
+):
     X, y = problem
-    reducer = NonLinCFA(0.3).fit(X, y)
-    reducer.save(tmp_path / "model.json")
-    loaded = coterie.load(tmp_path / "model.json")
-    same_arrays(np.asarray(loaded.trace_), np.asarray(reducer.trace_[reducer.trace_.accepted]))
-    assert len(loaded.trace_) < len(reducer.trace_)
-    with pytest.raises(ValueError, match="trace must be one of 'accepted', 'all', got 'none'"):
-        reducer.save(tmp_path / "model.json", trace="none")
+    for reducer in (NonLinCFA(0.3), NonLinCFA(0.3, trace="all")):
+        loaded = there_and_back(reducer.fit(X, y))
+        same_arrays(np.asarray(loaded.trace_), np.asarray(reducer.trace_))
+        same_arrays(loaded.n_refused_, reducer.n_refused_)
+    assert loaded.n_refused_.sum() == np.count_nonzero(~reducer.trace_.accepted) > 0
 
 
 def test_a_summary_travels_with_the_model(problem, tmp_path):

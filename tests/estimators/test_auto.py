@@ -203,7 +203,7 @@ def test_on_folds_the_allowance_is_less_by_what_a_coefficient_too_many_costs(rng
         noise = np.mean(np.maximum(1 - apart, 0)) / (90 - 3)
         return apart.mean() - merged.mean(), (penalty - 2) * noise
 
-    reducer = NonLinCFA("bic", cv=splits, search=search).fit(X, y)
+    reducer = NonLinCFA("bic", cv=splits, search=search, trace="all").fit(X, y)
     groups, asked = oracle.SEARCHES[search](X, y, oracle.AGGREGATIONS["mean"], judge)
     assert [group.tolist() for group in reducer.groups_] == groups
     trace = reducer.trace_ if search != "best" else reducer.trace_[reducer.trace_.accepted]

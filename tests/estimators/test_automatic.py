@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from coterie._core.fit import Problem
-from coterie._core.values import Partition
+from coterie._core.values import Partition, SearchResult
 
 N = 120
 FIRST = 8.0
@@ -30,7 +30,8 @@ def ladder(rungs, *, in_effect=3.0, importance=(1.0,)):
 
     def by(penalty):
         asked.append(penalty)
-        return into(rungs[round(math.log2(FIRST / penalty))][0]), "trace"
+        partition = into(rungs[round(math.log2(FIRST / penalty))][0])
+        return SearchResult(partition, "trace", np.zeros(len(partition.groups)))
 
     left = {n_groups: np.atleast_1d(residual) for n_groups, residual in rungs}
     data = SimpleNamespace(

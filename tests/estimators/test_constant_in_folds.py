@@ -3,9 +3,10 @@
 import numpy as np
 import oracle
 import pytest
+from complete import NonLinCFA
 from sklearn.model_selection import KFold
 
-from coterie import Moments, NonLinCFA
+from coterie import Moments
 
 # Columns are of all magnitudes here, and some do not vary.
 pytestmark = pytest.mark.filterwarnings("ignore::coterie.FitWarning")

@@ -7,13 +7,14 @@ import oracle
 import pandas as pd
 import polars as pl
 import pytest
+from complete import GenLinCFA, LinCFA, NonLinCFA
 from conftest import correlated
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
-from coterie import GenLinCFA, LinCFA, NonLinCFA, ToleranceCV, load
+from coterie import ToleranceCV, load
 from coterie._core.aggregations import AGGREGATIONS, filled, means_of_available, running_form
 from coterie._core.evidence import ComputeOptions, EvidenceSpec, RowSets, build_evidence
 from coterie.datasets import make_groups

@@ -6,12 +6,12 @@ import numpy as np
 import oracle
 import pytest
 import statsmodels.api as sm
+from complete import GenLinCFA, NonLinCFA
 from conftest import correlated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 
-from coterie import GenLinCFA, NonLinCFA
 from coterie.families import FAMILIES, Family, negative_binomial
 
 LOG = sm.families.links.Log()

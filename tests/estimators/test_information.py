@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
+from complete import MutualCFA, NonLinCFA
 from sklearn.metrics import mutual_info_score
-
-from coterie import MutualCFA, NonLinCFA
 
 
 def squares(rng, n_samples=800):

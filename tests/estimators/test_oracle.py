@@ -3,10 +3,9 @@
 import numpy as np
 import oracle
 import pytest
+from complete import GenLinCFA, LinCFA, NonLinCFA
 from conftest import correlated
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, TimeSeriesSplit
-
-from coterie import GenLinCFA, LinCFA, NonLinCFA
 
 SEARCHES = ["forward", "restart", "best"]
 AGGREGATIONS = [*oracle.AGGREGATIONS, "custom"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
+from complete import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from conftest import correlated
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.utils.fixes import parse_version
 
-from coterie import GenLinCFA, LinCFA, MutualCFA, NonLinCFA, ToleranceCV, tolerance_path
+import coterie
+from coterie import ToleranceCV, tolerance_path
 
 REDUCERS = [
     NonLinCFA(),
@@ -226,7 +228,7 @@ def test_routing_through_a_pipeline_and_a_grid_search(rng):
 def test_reducers_that_choose_their_tolerance_take_weights_and_groups(reducer):
     X, y, _ = a_problem(0)
     weights = np.random.default_rng(0).integers(1, 4, size=40)
-    y = y > 0 if isinstance(reducer.estimator, GenLinCFA) else y
+    y = y > 0 if isinstance(reducer.estimator, coterie.GenLinCFA) else y
     groups = np.arange(40) % 4
     reducer.set_params(cv=LeaveOneGroupOut()).fit(X, y, sample_weight=weights, groups=groups)
     scores, labels = reducer.path_.cv_scores, reducer.labels_

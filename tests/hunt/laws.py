@@ -494,7 +494,7 @@ def what_is_saved_transforms_to_the_bit_when_it_is_loaded(trial: Trial) -> None:
     functions = {"geometric": geometric, "with_squares": with_squares}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.json")
-        fitted.save(path, functions, trace="all")
+        fitted.save(path, functions)
         loaded = coterie.load(path, functions)
     new = problem.X[::-2] * 1.3 - 0.2
     for again in (loaded, pickle.loads(pickle.dumps(fitted))):
@@ -503,6 +503,20 @@ def what_is_saved_transforms_to_the_bit_when_it_is_loaded(trial: Trial) -> None:
             np.testing.assert_array_equal(again.transform(rows), fitted.transform(rows))
         names = fitted.get_feature_names_out().tolist()
         assert again.get_feature_names_out().tolist() == names
+
+
+def merges_are_the_same_where_refusals_are_only_counted(trial: Trial) -> None:
+    """In NumPy and compiled."""
+    problem = trial.drawn(reducer=ALL)
+    for code in ("numpy", "compiled"):
+        with searches(code):
+            whole, fitted = problem.fitted(), problem.with_params(trace="merges").fitted()
+        np.testing.assert_array_equal(fitted.labels_, whole.labels_)
+        np.testing.assert_array_equal(fitted.trace_, whole.trace_[whole.trace_.accepted])
+        np.testing.assert_array_equal(fitted.n_refused_, whole.n_refused_)
+        refused = whole.trace_.group[~whole.trace_.accepted]
+        counted = np.bincount(refused, minlength=whole.n_groups_)
+        np.testing.assert_array_equal(fitted.n_refused_, counted)
 
 
 def what_is_learned_hangs_together(trial: Trial) -> None:
@@ -579,6 +593,7 @@ LAWS: dict[str, Law] = {
         threads_give_the_fits_that_come_one_by_one,
         a_second_fit_leaves_nothing_of_the_first,
         what_is_saved_transforms_to_the_bit_when_it_is_loaded,
+        merges_are_the_same_where_refusals_are_only_counted,
         what_is_learned_hangs_together,
     )
 }

@@ -159,6 +159,7 @@ def _drawn(draw: Draw) -> Problem:
         "aggregation", ADDITIVE if is_sized else [*ADDITIVE, *OTHERS], often=["mean"]
     )
     params["search"] = draw("search", ["forward", "restart", "best"])
+    params["trace"] = "all"
     params["missing"] = draw("missing", _missing(params), often=["error"])
     params["scale"] = draw("scale", [False, True], often=[False])
     params["inputs"] = draw("inputs", [None, np.square, np.abs, with_squares], often=[None])

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from coterie._core.search import Limits
-from coterie._core.values import FloatArray, IntArray, Partition, Trace, is_sparse
+from coterie._core.values import FloatArray, IntArray, Partition, SearchResult, is_sparse
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,14 @@ class MustLink:
         """The first feature of each unit."""
         return np.array([unit[0] for unit in self.members])
 
+    @property
+    def first_of_each(self) -> IntArray:
+        """The first feature of the unit of each feature."""
+        first = np.empty(self.n_features, dtype=np.intp)
+        for unit in self.members:
+            first[unit] = unit[0]
+        return first
+
     def sums(self, columns: Any) -> Any:
         """Sum of the features of each unit, one column per unit."""
         if len(self.members) == columns.shape[1] and (self.signs is None or self.signs.min() > 0):
@@ -117,18 +125,19 @@ class MustLink:
             each[unit] = value
         return each
 
-    def expanded(self, partition: Partition, trace: Trace) -> tuple[Partition, Trace]:
-        """Partition and trace of features, from those of units.
+    def expanded(self, found: SearchResult) -> SearchResult:
+        """The result for features, from that for units.
 
         A candidate unit is named by its first feature.
         """
+        partition = found.partition
         groups = [np.concatenate([self.members[u] for u in group]) for group in partition.groups]
         signs = None if partition.signs is None else self.of_each(partition.signs)
         if signs is not None and self.signs is not None:
             signs = signs * self.signs
-        trace = trace.copy()
+        trace = found.trace.copy()
         trace.candidate = self.firsts[trace.candidate]
-        return Partition(Partition.of(groups).groups, signs), trace
+        return SearchResult(Partition(Partition.of(groups).groups, signs), trace, found.n_refused)
 
 
 def _signs_in_turn(scatter: FloatArray) -> FloatArray:

@@ -174,14 +174,32 @@ def trace_of(decisions: Sequence[Decision], partition: Partition) -> Trace:
     return trace.view(np.recarray)
 
 
-def reordered(partition: Partition, trace: Trace, order: IntArray) -> tuple[Partition, Trace]:
-    """Partition and trace in the original feature numbers, after a search in another order.
+class SearchResult(NamedTuple):
+    """What a search returns.
+
+    Parameters
+    ----------
+    partition : Partition
+    trace : record array
+        All merges in order, and those refusals that the limits ask to watch.
+    n_refused : ndarray of shape (n_groups,)
+        How many candidates each group has refused, whether the trace has them or not.
+    """
+
+    partition: Partition
+    trace: Trace
+    n_refused: IntArray
+
+
+def reordered(found: SearchResult, order: IntArray) -> SearchResult:
+    """The result in the original feature numbers, after a search in another order.
 
     Parameters
     ----------
     order : ndarray of shape (n_features,)
         ``order[i]`` is the feature that had number i in the search.
     """
+    partition, trace, n_refused = found
     renamed = Partition.of(order[members] for members in partition.groups)
     if partition.signs is not None:
         signs = np.empty(len(order))
@@ -190,5 +208,6 @@ def reordered(partition: Partition, trace: Trace, order: IntArray) -> tuple[Part
     seeds = np.array([order[members[0]] for members in partition.groups], dtype=np.intp)
     trace = trace.copy()
     trace.candidate = order[trace.candidate]
-    trace.group = renamed.labels[seeds[trace.group]]
-    return renamed, trace
+    number = renamed.labels[seeds]
+    trace.group = number[trace.group]
+    return SearchResult(renamed, trace, n_refused[np.argsort(number)])

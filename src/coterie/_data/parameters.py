@@ -59,6 +59,7 @@ def fit_spec(parameters: Mapping[str, Any], pricing: Pricing) -> FitSpec:
         separate=parameters["separate"],
         target_weights=parameters.get("target_weights"),
         compute=_checked_compute(covariance, max_bytes),
+        watched=_watched_of(parameters["trace"]),
     )
     _check_covariance_counts(spec, pricing)
     return spec
@@ -94,7 +95,14 @@ def joint_spec(parameters: Mapping[str, Any]) -> FitSpec:
         separate=parameters["separate"],
         target_weights=parameters["target_weights"],
         compute=ComputeOptions("auto", None),
+        watched=None,
     )
+
+
+def _watched_of(trace: object) -> IntArray | None:
+    """The inputs whose refusals the trace has: those of none, or None for those of all."""
+    is_complete = checked_word("trace", trace, ("merges", "all")) == "all"
+    return None if is_complete else np.empty(0, dtype=np.intp)
 
 
 def _checked_auto_signs(signs: object, aggregation: Aggregation) -> bool:
@@ -358,6 +366,11 @@ def _checked_place(parameter: str, column: object, place_of: dict[str, int]) -> 
         hint = _hint(column, list(place_of))
         raise ValueError(f"{parameter} names {column!r}, which is no column.{hint}")
     return place_of[column]
+
+
+def checked_column(parameter: str, column: object, names: Sequence[str]) -> int:
+    """The index of one column, which is given by name or index."""
+    return _checked_place(parameter, column, _places(names))
 
 
 def _places(names: Sequence[str]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from coterie.estimators._mutual import MutualCFA
 from coterie.estimators._nonlin import NonLinCFA
 from coterie.estimators._reducer import (
     Reducer,
+    decisions_about,
     input_names_of,
     leaf_order,
     pricing_of,
@@ -29,6 +30,7 @@ __all__ = [
     "NonLinCFA",
     "Reducer",
     "TreeReasons",
+    "decisions_about",
     "groups_shown",
     "input_names_of",
     "inputs_of",

@@ -143,6 +143,11 @@ class GenLinCFA(Reducer):
         How covariances are computed, as in :class:`NonLinCFA`.
     max_bytes : float or None, default=None
         The largest size of a covariance matrix, in bytes. None: half the memory of the machine.
+    trace : {"merges", "all"}, default="merges"
+        What ``trace_`` has. "merges": the accepted candidates; those refused are only counted, so
+        that the trace has fewer records than there are inputs. "all": the refused ones too, of
+        which there can be millions. :func:`coterie.explain` tells of any two inputs why they
+        share a group or not.
 
     Attributes
     ----------
@@ -164,8 +169,10 @@ class GenLinCFA(Reducer):
         The class labels, for ``family="bernoulli"``; a list with one array per column if y has
         several columns.
     trace_ : record array
-        All decisions in order, with fields group, candidate, price, allowance and accepted. With
-        ``search="best"``: all merges, and the refusals at the end of each group.
+        The merges in order, with fields group, candidate, price, allowance and accepted. With
+        ``trace="all"``, the refusals too; with ``search="best"`` those at the end of each group.
+    n_refused_ : ndarray of shape (n_groups,)
+        How many candidates each group has refused, a candidate once for each time it was judged.
     fit_ : Fit
         All results of the fit in one immutable object, with all that ``transform`` needs.
     n_features_in_ : int
@@ -223,6 +230,7 @@ class GenLinCFA(Reducer):
         target_weights: Any = None,
         covariance: Literal["auto", "gram", "columns"] = "auto",
         max_bytes: float | None = None,
+        trace: Literal["merges", "all"] = "merges",
     ) -> None:
         self.tolerance = tolerance
         self.family = family
@@ -243,6 +251,7 @@ class GenLinCFA(Reducer):
         self.target_weights = target_weights
         self.covariance = covariance
         self.max_bytes = max_bytes
+        self.trace = trace
 
     def fit(
         self,

@@ -94,6 +94,11 @@ class MutualCFA(Reducer):
         How missing values (NaN) in X are handled, as in :class:`NonLinCFA`.
     target_weights : array-like of shape (n_targets,) or None, default=None
         The weight of each target's price, as in :class:`NonLinCFA`.
+    trace : {"merges", "all"}, default="merges"
+        What ``trace_`` has. "merges": the accepted candidates; those refused are only counted, so
+        that the trace has fewer records than there are inputs. "all": the refused ones too, of
+        which there can be millions. :func:`coterie.explain` tells of any two inputs why they
+        share a group or not.
 
     Attributes
     ----------
@@ -112,7 +117,10 @@ class MutualCFA(Reducer):
     classes_ : ndarray of shape (n_classes,)
         The class labels, if y is text; a list with one array per column if y has several columns.
     trace_ : record array
-        All decisions in order, with fields group, candidate, price, allowance and accepted.
+        The merges in order, with fields group, candidate, price, allowance and accepted. With
+        ``trace="all"``, the refusals too.
+    n_refused_ : ndarray of shape (n_groups,)
+        How many candidates each group has refused, a candidate once for each time it was judged.
     fit_ : Fit
         All results of the fit in one immutable object, with all that ``transform`` needs.
     n_features_in_ : int
@@ -158,6 +166,7 @@ class MutualCFA(Reducer):
         separate: Any = None,
         missing: Literal["error", "pairwise"] = "error",
         target_weights: Any = None,
+        trace: Literal["merges", "all"] = "merges",
     ) -> None:
         self.tolerance = tolerance
         self.n_levels = n_levels
@@ -173,6 +182,7 @@ class MutualCFA(Reducer):
         self.separate = separate
         self.missing = missing
         self.target_weights = target_weights
+        self.trace = trace
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn which features to group.

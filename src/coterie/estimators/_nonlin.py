@@ -114,6 +114,11 @@ class NonLinCFA(Reducer):
         memory and is faster.
     max_bytes : float or None, default=None
         The largest size of the covariance matrix, in bytes. None: half the memory of the machine.
+    trace : {"merges", "all"}, default="merges"
+        What ``trace_`` has. "merges": the accepted candidates; those refused are only counted, so
+        that the trace has fewer records than there are inputs. "all": the refused ones too, of
+        which there can be millions. :func:`coterie.explain` tells of any two inputs why they
+        share a group or not.
 
     Attributes
     ----------
@@ -134,8 +139,10 @@ class NonLinCFA(Reducer):
     classes_ : ndarray of shape (n_classes,)
         The class labels, if y is text; a list with one array per column if y has several columns.
     trace_ : record array
-        All decisions in order, with fields group, candidate, price, allowance and accepted. With
-        ``search="best"``: all merges, and the refusals at the end of each group.
+        The merges in order, with fields group, candidate, price, allowance and accepted. With
+        ``trace="all"``, the refusals too; with ``search="best"`` those at the end of each group.
+    n_refused_ : ndarray of shape (n_groups,)
+        How many candidates each group has refused, a candidate once for each time it was judged.
     fit_ : Fit
         All results of the fit in one immutable object, with all that ``transform`` needs.
     n_features_in_ : int
@@ -190,6 +197,7 @@ class NonLinCFA(Reducer):
         target_weights: Any = None,
         covariance: Literal["auto", "gram", "columns"] = "auto",
         max_bytes: float | None = None,
+        trace: Literal["merges", "all"] = "merges",
     ) -> None:
         self.tolerance = tolerance
         self.cv = cv
@@ -208,6 +216,7 @@ class NonLinCFA(Reducer):
         self.target_weights = target_weights
         self.covariance = covariance
         self.max_bytes = max_bytes
+        self.trace = trace
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn which features to group.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags, check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -26,7 +27,7 @@ from coterie._core.fit import (
     checked_names,
     fit_groups,
 )
-from coterie._core.values import FloatArray, IntArray
+from coterie._core.values import FloatArray, IntArray, Trace
 from coterie._data.engines import engine_of
 from coterie._data.fields import is_field
 from coterie._data.moments import Moments
@@ -61,7 +62,7 @@ from coterie.estimators._warnings import warn, warn_of_classes, warn_of_fit
 SearchName = Literal["forward", "restart", "best"]
 NOTHING = Given()
 # Attributes that only some parameters set. They are deleted before each fit.
-SOMETIMES_FOUND = ("penalty", "tolerance", "classes")
+SOMETIMES_FOUND = ("penalty", "tolerance", "classes", "n_refused")
 
 
 def _saw_a_field(reducer: Reducer) -> bool:
@@ -312,8 +313,6 @@ class Reducer(CallbackSupportMixin, TransformerMixin, BaseEstimator, ABC):
         self,
         path: str | os.PathLike[str],
         functions: Mapping[str, Any] | None = None,
-        *,
-        trace: Literal["accepted", "all"] = "accepted",
     ) -> None:
         """Save the fitted reducer to a JSON file, for :func:`coterie.load`.
 
@@ -328,9 +327,6 @@ class Reducer(CallbackSupportMixin, TransformerMixin, BaseEstimator, ABC):
         functions : dict of functions and families, optional
             Names for functions that are parameters. The file stores only the name of a function.
             By default this is the function's own name; a lambda has none and needs an entry here.
-        trace : {"accepted", "all"}, default="accepted"
-            Which decisions of ``trace_`` to save: only the merges, or the refusals too, of which
-            there can be millions.
 
         Raises
         ------
@@ -338,7 +334,7 @@ class Reducer(CallbackSupportMixin, TransformerMixin, BaseEstimator, ABC):
             If a parameter cannot be stored as JSON, such as a transformer.
         """
         check_is_fitted(self)
-        write_whole(path, text_of(document_of(self, functions, trace)))
+        write_whole(path, text_of(document_of(self, functions)))
 
     # The HTML of scikit-learn for notebooks, with a table of the groups below.
     def _repr_html_inner(self) -> str:
@@ -392,6 +388,31 @@ def problem_of(reducer: Reducer, X: Any, y: Any, given: Given = NOTHING) -> Prob
     """The training data of a reducer, ready to be grouped at any tolerance."""
     spec, pricing = reducer._asked()
     return Problem.of(training_data(reducer, X, y, given, spec, pricing), spec, pricing)
+
+
+def decisions_about(
+    reducer: Reducer, inputs: IntArray, X: Any, y: Any, given: Given = NOTHING
+) -> tuple[Trace, IntArray]:
+    """All decisions about some inputs, from the same fit once more.
+
+    Returns the trace, which has all merges besides, and for each of the inputs that by which the
+    trace names it: the first of those that it must stay with.
+
+    Raises ValueError if the fit finds other groups, because the data are not those of the first.
+    """
+    again = clone(reducer)
+    asked, pricing = again._asked()
+    spec = replace(asked, watched=inputs)
+    data = training_data(again, X, y, given, spec, pricing)
+    fit = fit_groups(data, spec, pricing)
+    if not np.array_equal(fit.labels, reducer.labels_):
+        raise ValueError(
+            "X, y and the other arguments must be those that the reducer was fitted to: on these "
+            "it finds other groups."
+        )
+    if data.must_link is None:
+        return fit.trace, inputs
+    return fit.trace, data.must_link.first_of_each[inputs]
 
 
 def pricing_of(reducer: Reducer) -> Pricing:

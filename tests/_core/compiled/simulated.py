@@ -38,9 +38,11 @@ def main():
     _foreign.lies_on_host = lambda X: False
     agree = 0
     for reducer in REDUCERS:
-        labels, trace = reducer.fit(X, y).labels_, reducer.trace_
+        reducer.set_params(trace="all").fit(X, y)
+        labels, trace, n_refused = reducer.labels_, reducer.trace_, reducer.n_refused_
         reducer.fit(strict.asarray(X), y)
         np.testing.assert_array_equal(reducer.labels_, labels)
+        np.testing.assert_array_equal(reducer.n_refused_, n_refused)
         np.testing.assert_array_equal(reducer.trace_.candidate, trace.candidate)
         np.testing.assert_array_equal(reducer.trace_.accepted, trace.accepted)
         np.testing.assert_allclose(reducer.trace_.price, trace.price, atol=1e-12)

@@ -65,7 +65,8 @@ def both(search, evidence, criterion, limits=NO_LIMITS):
 
 
 def assert_same(ours, theirs):
-    (partition, trace), (expected, told) = ours, theirs
+    (partition, trace, n_refused), (expected, told, n_expected) = ours, theirs
+    np.testing.assert_array_equal(n_refused, n_expected)
     assert [g.tolist() for g in partition.groups] == [g.tolist() for g in expected.groups]
     for field in ("group", "candidate", "accepted"):
         np.testing.assert_array_equal(trace[field], told[field])

@@ -368,7 +368,7 @@ def test_searches_find_the_same_groups(rng, search, criterion):
     rows = RowSets.of_splits(KFold(3).split(X), n_samples) if held_out else RowSets.all_rows()
     source = SparseSource(sparse.csr_array(X), target, rows)
     dense = ColumnSource(X, None, target, rows)
-    (partition, trace), (expected, dense_trace) = (
+    (partition, trace, _), (expected, dense_trace, _) = (
         Groupable(SumEvidence(each, each.spread[:-1]), SEARCHES[search], NO_LIMITS).by(criterion)
         for each in (source, dense)
     )

@@ -165,8 +165,8 @@ def test_foresight_changes_no_decision(search, seed, welcome, foresight):
 def test_forward_asks_little_more_than_it_must():
     # Each acceptance voids the rest of a block, so blocks must stay short while many join.
     question = ByHand(400, same_parity)
-    _, trace = forward(question)
-    assert question.asked <= 8 * len(trace)
+    found = forward(question)
+    assert question.asked <= 8 * len(found.trace)
 
 
 def test_a_search_can_be_repeated():
@@ -188,9 +188,9 @@ def test_copies_join_together_or_not_at_all():
     def dearer_by_the_copy(group, j):
         return 0.1 * len(group)
 
-    _, trace = outcome = best(ByHand(3, dearer_by_the_copy), Limits(copies=copies))
+    outcome = best(ByHand(3, dearer_by_the_copy), Limits(copies=copies))
     assert groups_of(outcome) == [[0, 1, 2]]
-    np.testing.assert_allclose(trace.price, [0.1, 0.2])
+    np.testing.assert_allclose(outcome.trace.price, [0.1, 0.2])
 
 
 def test_prices_without_end_still_merge_when_allowances_have_none():

@@ -481,7 +481,7 @@ def test_any_reducer_transforms_dask_tables(columns):
 
 def test_the_trace_is_not_sent_to_workers(columns):
     X, y = columns
-    reducer = NonLinCFA(0.0, cv=None, connectivity=np.ones((9, 9))).partial_fit(X, y)
+    reducer = NonLinCFA(0.3, cv=None, connectivity=np.ones((9, 9))).partial_fit(X, y)
     of_rows = LightTransform.of(reducer, transformed_rows)
     light = of_rows.reducer
     assert len(light.trace_) == 0

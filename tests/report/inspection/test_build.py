@@ -20,7 +20,7 @@ from coterie.report.inspection import Score, Summary
 @pytest.fixture(scope="module")
 def fit():
     X, y, _ = make_groups(200, 14, 4, noise=2.0, random_state=1)
-    return coterie.NonLinCFA().fit(X, y), X, y
+    return coterie.NonLinCFA(trace="all").fit(X, y), X, y
 
 
 @pytest.fixture(scope="module")

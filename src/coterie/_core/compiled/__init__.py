@@ -32,12 +32,12 @@ from coterie._core.evidence import (
     build_evidence,
 )
 from coterie._core.search import Limits, best, forward, restart
-from coterie._core.values import Partition, Trace
+from coterie._core.values import SearchResult
 
 __all__ = ["compiled_search", "warm_up"]
 
 logger = logging.getLogger("coterie")
-Search = Callable[..., tuple[Partition, Trace]]
+Search = Callable[..., SearchResult]
 # The searches that judge features in order, and whether they restart after each merge.
 IN_ORDER: dict[Search, bool] = {forward: False, restart: True}
 # With fewer features, preparing the arguments takes longer than the search.
@@ -55,8 +55,8 @@ def compiled_search(
     evidence: Evidence[Any],
     criterion: Criterion,
     limits: Limits,
-) -> tuple[Partition, Trace] | None:
-    """Partition and trace of this search in compiled code; None if it cannot be compiled.
+) -> SearchResult | None:
+    """The result of this search in compiled code; None if it cannot be compiled.
 
     Compiled are the built-in searches for sums of columns, and for criteria that consist of numbers
     and a formula. The best search is compiled only if no feature is a copy of another.
@@ -107,8 +107,8 @@ def warm_up() -> bool:
 
 def _searched_there(
     search: Search, evidence: DeviceEvidence, rule: Rule, limits: Limits
-) -> tuple[Partition, Trace] | None:
-    """Partition and trace of a search in order, for evidence on a GPU; None if not supported."""
+) -> SearchResult | None:
+    """The result of a search in order, for evidence on a GPU; None if not supported."""
     is_limited = limits.change_as_groups_grow or limits.max_group_size is not None
     is_cuda = hasattr(evidence.source.scatters[0].array, "__cuda_array_interface__")
     if search not in IN_ORDER or is_limited or not is_cuda or (kernels := _kernels()) is None:

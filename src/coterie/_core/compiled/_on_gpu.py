@@ -28,8 +28,8 @@ from coterie._core.compiled._tables import (
 )
 from coterie._core.criteria import formulas
 from coterie._core.evidence import FROM_CONSTANTS, SumEvidence, without_rounding
-from coterie._core.search import Limits, outcome
-from coterie._core.values import Decision, Partition, Trace, Verdict
+from coterie._core.search import Limits, Record
+from coterie._core.values import Decision, SearchResult, Verdict
 
 THREADS = 512
 # Limit on the registers per thread; a block has 65536. The simulator has no such option.
@@ -351,8 +351,8 @@ def in_order_there(
     restart: bool,
     threads: int = THREADS,
     logged: int = LOGGED,
-) -> tuple[Partition, Trace]:
-    """Partition and trace of the forward or the restart search, on a GPU and for one target."""
+) -> SearchResult:
+    """The result of the forward or the restart search, on a GPU and for one target."""
     cuda.synchronize()
     scatters = tuple(_raw(scatter.array) for scatter in view.source.scatters)  # type: ignore[attr-defined]
     *arrays, typical_weight, units_differ, _, signs = about_columns([_on_host(view)])
@@ -371,7 +371,8 @@ def in_order_there(
     group = tuple(there(shape) for shape in shapes)
     log = tuple(cuda.device_array(logged, dtype=kind) for kind in ("i4", "f8", "f8", "?"))
     waiting, members = (cuda.device_array(len(weights), dtype=np.int32) for _ in range(2))
-    groups, decisions = [], []
+    groups: list[Any] = []
+    record = Record(len(weights), limits.watched)
     free: Any = np.arange(len(weights), dtype=np.int32)
     is_free = np.ones(len(free), dtype=bool)
     while len(free):
@@ -397,12 +398,12 @@ def in_order_there(
                 on_device,
             )
             state = on_device.copy_to_host()
-            decisions.append(_decision(seed, log, int(state[N_LOGGED])))
+            record.add(_decision(seed, log, int(state[N_LOGGED])))
         joined = members[: int(state[N_MEMBERS])].copy_to_host()
         groups.append(joined.astype(np.intp))
         is_free[joined] = False
         free = free[is_free[free]]
-    return outcome(groups, decisions)
+    return record.result(groups)
 
 
 def _decision(seed: int, log: Sequence[Any], length: int) -> Decision:

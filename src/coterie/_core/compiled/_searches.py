@@ -10,27 +10,30 @@ import numpy as np
 from coterie._core.compiled._groups import Log, alone, ask, join
 from coterie._core.compiled._jit import is_compiled, kernel
 from coterie._core.compiled._tables import Rule, Sums
-from coterie._core.search import SAME_PRICE, Limits, outcome
+from coterie._core.search import SAME_PRICE, Limits, Record
 from coterie._core.values import (
     BoolArray,
     Decision,
     FloatArray,
     IntArray,
-    Partition,
-    Trace,
+    SearchResult,
     Verdict,
     excess,
 )
 
 
 class Bounds(NamedTuple):
-    """Limits as arrays, empty for limits that are not set, and the maximum group size."""
+    """Limits as arrays, empty for limits that are not set, and the maximum group size.
+
+    Where ``watched`` is empty, all refusals are kept.
+    """
 
     indptr: IntArray
     indices: IntArray
     kinds: IntArray
     sizes: IntArray
     constant: BoolArray
+    watched: BoolArray
     max_group_size: int
 
 
@@ -51,6 +54,7 @@ def _bounds(limits: Limits) -> Bounds:
         nothing if limits.kinds is None else limits.kinds.astype(np.intp, copy=False),
         nothing if limits.sizes is None else limits.sizes.astype(np.intp, copy=False),
         np.empty(0, dtype=np.bool_) if limits.constant is None else limits.constant,
+        np.empty(0, dtype=np.bool_) if limits.watched is None else limits.watched,
         np.iinfo(np.intp).max if largest is None else largest,
     )
 
@@ -65,22 +69,22 @@ def is_ready(is_best: bool, sums: Sums, rule: Rule) -> bool:
     return is_compiled(grown_in_order, (sums, rule, bounds, features, True))
 
 
-def in_order(sums: Sums, rule: Rule, limits: Limits, *, restart: bool) -> tuple[Partition, Trace]:
-    """Partition and trace of the forward search, or of the restart search."""
+def in_order(sums: Sums, rule: Rule, limits: Limits, *, restart: bool) -> SearchResult:
+    """The result of the forward search, or of the restart search."""
     free = np.arange(len(sums.weights))
     is_free = np.ones(len(free), dtype=np.bool_)
     # The limit on constant features is applied once per group, not at each merge.
     bounds = _bounds(replace(limits, constant=None))
     groups: list[IntArray] = []
-    decisions: list[Decision] = []
+    record = Record(len(free), limits.watched)
     while len(free):
         waiting = limits.alike(int(free[0]), free)
-        members, log = grown_in_order(sums, rule, bounds, waiting, restart)
-        decisions.append(_decision(int(free[0]), log))
+        members, log, n_forgotten = grown_in_order(sums, rule, bounds, waiting, restart)
+        record.add(_decision(int(free[0]), log), n_forgotten)
         groups.append(members)
         is_free[members] = False
         free = free[is_free[free]]
-    return outcome(groups, decisions)
+    return record.result(groups)
 
 
 def _decision(seed: int, log: Log) -> Decision:
@@ -90,20 +94,26 @@ def _decision(seed: int, log: Log) -> Decision:
 @kernel
 def grown_in_order(
     sums: Sums, rule: Rule, bounds: Bounds, free: IntArray, restart: bool
-) -> tuple[IntArray, Log]:
-    """Members of the group opened by the first free feature, and the log of its verdicts."""
+) -> tuple[IntArray, Log, int]:
+    """Members of the group opened by the first free feature, and the log of its verdicts.
+
+    Also the number of refusals that are not in the log.
+    """
     group = alone(sums, free[0])
     reach = reach_of(bounds, free[0])
     members = free.copy()
     n_members = 1
-    log, n_asked = empty_log(len(free)), 0
+    log, n_asked, n_forgotten = empty_log(len(free)), 0, 0
     waiting = free[1:].copy()
     while True:
         candidates = reachable(bounds, reach, waiting)
         if n_asked + len(candidates) > len(log.price):
             log = longer(log, len(candidates))
-        n_asked = ask(sums, group, rule, candidates, log, n_asked, True)
-        if len(candidates) == 0 or not log.accepted[n_asked - 1]:
+        end = ask(sums, group, rule, candidates, log, n_asked, True)
+        has_winner = end > n_asked and log.accepted[end - 1]
+        n_asked = keep_watched(bounds, log, n_asked, end)
+        n_forgotten += end - n_asked
+        if not has_winner:
             break
         winner = log.candidates[n_asked - 1]
         join(sums, group, winner)
@@ -111,7 +121,21 @@ def grown_in_order(
         members[n_members] = winner
         n_members += 1
         waiting = left_over(waiting, winner, restart)
-    return members[:n_members].copy(), shortened(log, n_asked)
+    return members[:n_members].copy(), shortened(log, n_asked), n_forgotten
+
+
+@kernel
+def keep_watched(bounds: Bounds, log: Log, start: int, end: int) -> int:
+    """Drop refusals from the end of a log that nobody watches, and return its new end."""
+    if len(bounds.watched) == 0:
+        return end
+    kept = start
+    for i in range(start, end):
+        if log.accepted[i] or bounds.watched[log.candidates[i]]:
+            log.candidates[kept], log.accepted[kept] = log.candidates[i], log.accepted[i]
+            log.price[kept], log.allowance[kept] = log.price[i], log.allowance[i]
+            kept += 1
+    return kept
 
 
 @kernel
@@ -231,24 +255,24 @@ class CompiledOpenings(NamedTuple):
     net: FloatArray
 
 
-def best(sums: Sums, rule: Rule, limits: Limits) -> tuple[Partition, Trace]:
-    """Partition and trace of the best search: the cheapest merge first; without copies."""
+def best(sums: Sums, rule: Rule, limits: Limits) -> SearchResult:
+    """The result of the best search: the cheapest merge first; without copies."""
     n_features = len(sums.weights)
     bounds = _bounds(limits)
     free: BoolArray = np.ones(n_features, dtype=np.bool_)
     openings = CompiledOpenings(np.zeros(n_features, dtype=np.intp), *np.empty((3, n_features)))
     find_partners(sums, rule, bounds, free, np.arange(n_features), openings)
     groups: list[IntArray] = []
-    decisions: list[Decision] = []
+    record = Record(n_features, limits.watched)
     while (seed := next_opening(sums, rule, bounds, free, openings)) >= 0:
-        members, log = grown_best(sums, rule, bounds, free, openings, seed)
-        decisions.append(_decision(seed, log))
+        members, log, n_forgotten = grown_best(sums, rule, bounds, free, openings, seed)
+        record.add(_decision(seed, log), n_forgotten)
         groups.append(members)
     for feature in np.flatnonzero(free).tolist():
         groups.append(np.array([feature]))
         if openings.net[feature] < np.inf:
-            decisions.append(_told_last(openings, feature))
-    return outcome(groups, decisions)
+            record.add(_told_last(openings, feature))
+    return record.result(groups)
 
 
 def _told_last(openings: CompiledOpenings, feature: int) -> Decision:
@@ -321,10 +345,10 @@ def next_opening(
 @kernel
 def grown_best(
     sums: Sums, rule: Rule, bounds: Bounds, free: BoolArray, openings: CompiledOpenings, seed: int
-) -> tuple[IntArray, Log]:
+) -> tuple[IntArray, Log, int]:
     """Members and log of a group that grows by its cheapest candidate until none is acceptable.
 
-    Members are marked as not free.
+    Also the number of refusals that are not in the log. Members are marked as not free.
     """
     group = alone(sums, seed)
     reach = reach_of(bounds, seed)
@@ -347,7 +371,8 @@ def grown_best(
         end = ask(sums, group, rule, candidates, log, start, False)
         best = cheapest(log, start, end)
         if end == start or not log.accepted[best]:
-            return members[:n_members].copy(), shortened(log, end)
+            kept = keep_watched(bounds, log, start, end)
+            return members[:n_members].copy(), shortened(log, kept), end - kept
         winner = log.candidates[best]
         log.candidates[start], log.price[start] = winner, log.price[best]
         log.allowance[start], log.accepted[start] = log.allowance[best], True

@@ -20,8 +20,8 @@ from coterie._core.values import (
     BoolArray,
     IntArray,
     Partition,
+    SearchResult,
     TellStep,
-    Trace,
     tell_nobody,
     trace_of,
 )
@@ -57,12 +57,16 @@ def fit_groups(
 
 
 class Found(NamedTuple):
-    """A partition, its trace, and the tolerance or penalty that led to it."""
+    """The result of a search, and the tolerance or penalty that led to it."""
 
-    partition: Partition
-    trace: Trace
+    result: SearchResult
     tolerance: float | None = None
     penalty: float | None = None
+
+    @property
+    def partition(self) -> Partition:
+        """The groups."""
+        return self.result.partition
 
 
 class Problem(NamedTuple):
@@ -81,6 +85,10 @@ class Problem(NamedTuple):
         tell("evidence", 0, 1)
         with few_threads(data.is_light):
             groupable = data.groupable(spec.search, data.must_link)
+        if spec.watched is not None:
+            inputs = np.zeros(len(groupable.relevance), dtype=bool)
+            inputs[spec.watched] = True
+            groupable = groupable.watching(inputs)
         tell("evidence", 1, 1)
         return cls(data, spec, pricing, replace(groupable, tell=tell))
 
@@ -101,7 +109,8 @@ class Problem(NamedTuple):
 
     def fit_of(self, partition: Partition) -> Fit:
         """The fit with a given partition, without a trace."""
-        return self._fit(Found(partition, trace_of([], partition)))
+        n_refused = np.zeros(len(partition.groups), dtype=np.intp)
+        return self._fit(Found(SearchResult(partition, trace_of([], partition), n_refused)))
 
     def _fit(self, found: Found) -> Fit:
         partition = found.partition.oriented()
@@ -110,7 +119,7 @@ class Problem(NamedTuple):
             labels=partition.labels,
             groups=groups,
             signs=signs,
-            trace=found.trace,
+            trace=found.result.trace,
             aggregation=self.spec.aggregation,
             aggregates=self.data.aggregates(groups, signs),
             features=self.data.features,
@@ -120,10 +129,11 @@ class Problem(NamedTuple):
             n_samples=self.data.n,
             constant=self._constant(),
             spread=self.groupable.spread,
+            n_refused=found.result.n_refused,
         )
 
     def _at_tolerance(self, tolerance: float | None) -> Found:
-        return Found(*self.groupable.by(self._criterion(tolerance or 0.0, is_penalty=False)))
+        return Found(self.groupable.by(self._criterion(tolerance or 0.0, is_penalty=False)))
 
     def _by_word(self, word: str) -> Found:
         """Groups at the penalty that a string tolerance stands for; "auto" may lower it."""
@@ -155,7 +165,7 @@ class Problem(NamedTuple):
 
     def _at_penalty(self, penalty: float) -> Found:
         found = self.groupable.by(self._criterion(penalty, is_penalty=True))
-        return Found(*found, penalty=penalty)
+        return Found(found, penalty=penalty)
 
     def lowered(self, penalty: float, n_effective: float) -> Found:
         """Groups at the penalty that is best for all merges together.

@@ -14,12 +14,14 @@ from coterie._core.compiled import compiled_search
 from coterie._core.criteria import Criterion
 from coterie._core.evidence import Evidence, ManyTargets, SumEvidence
 from coterie._core.must_link import MustLink
-from coterie._core.search import Limits, Search
+from coterie._core.search import Limits, Search, merges_and_watched
 from coterie._core.threads import few_threads
 from coterie._core.values import (
+    BoolArray,
     FloatArray,
     IntArray,
     Partition,
+    SearchResult,
     TellStep,
     Trace,
     Verdict,
@@ -217,47 +219,56 @@ class Groupable:
             values[self.order] = in_order
         return values if self.must_link is None else self.must_link.of_each(values)
 
-    def by(self, criterion: Criterion) -> tuple[Partition, Trace]:
+    def watching(self, inputs: BoolArray) -> Groupable:
+        """The same, with a trace that has the refusals of these inputs and of no others."""
+        if self.must_link is not None:
+            inputs = np.array([inputs[unit].any() for unit in self.must_link.members])
+        if self.order is not None:
+            inputs = inputs[self.order]
+        return replace(self, limits=replace(self.limits, watched=inputs))
+
+    def by(self, criterion: Criterion) -> SearchResult:
         """Partition the columns, and tell how it came about."""
         n_features = self.evidence.n_features
         self.tell("search", 0, n_features)
         with few_threads(self.evidence.is_light):
-            outcome = compiled_search(
+            found = compiled_search(
                 self.search.run, self.evidence, criterion, self.limits
             ) or self._searched(MergeQuestion(self.evidence, criterion, self.tell))
         self.tell("search", n_features, n_features)
         if self.signs is not None:
-            outcome = self._signed(*outcome)
+            found = found._replace(partition=self._signed(found.partition, found.trace))
         if self.order is not None:
-            outcome = reordered(*outcome, self.order)
-        partition, trace = outcome if self.must_link is None else self.must_link.expanded(*outcome)
-        return partition.oriented(), trace
+            found = reordered(found, self.order)
+        if self.must_link is not None:
+            found = self.must_link.expanded(found)
+        return found._replace(partition=found.partition.oriented())
 
-    def _searched(self, question: MergeQuestion) -> tuple[Partition, Trace]:
+    def _searched(self, question: MergeQuestion) -> SearchResult:
         """The result of the search, checked, because users can pass searches of their own."""
         found = self.search.run(question, self.limits)
         name = self.search.name
-        if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], Partition)):
+        if not isinstance(found, SearchResult):
             raise TypeError(
-                f"search '{name}' must give a partition and a trace, as "
-                f"coterie.extending.outcome does, got {found!r}."
+                f"search '{name}' must give a SearchResult, as coterie.extending.outcome does, "
+                f"got {found!r}."
             )
-        members = np.sort(np.concatenate([np.empty(0, dtype=np.intp), *found[0].groups]))
+        members = np.sort(np.concatenate([np.empty(0, dtype=np.intp), *found.partition.groups]))
         if not np.array_equal(members, np.arange(question.n_features)):
             raise ValueError(
                 f"search '{name}' must put each of the {question.n_features} features into one "
                 "group."
             )
-        return found
+        return merges_and_watched(found, self.limits.watched)
 
-    def _signed(self, partition: Partition, trace: Trace) -> tuple[Partition, Trace]:
+    def _signed(self, partition: Partition, trace: Trace) -> Partition:
         """The partition with the signs that its members joined with."""
         signs = np.ones(self.evidence.n_features)
         for members in in_order_of_joining(partition, trace):
             signs[members] = self.signs_in_turn(members)
         if self.limits.constant is not None:
             signs[self.limits.constant] = 1.0  # constants have no correlation
-        return Partition(partition.groups, signs), trace
+        return Partition(partition.groups, signs)
 
     def signs_in_turn(self, members: IntArray) -> FloatArray:
         """1 or -1 for features that joined a group in this order; needs signs=True."""

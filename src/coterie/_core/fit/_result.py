@@ -33,7 +33,8 @@ class Fit:
         -1 for an input that joined multiplied by -1, and 1 otherwise. The first member of each
         group has 1.
     trace : record array
-        All decisions in order, with fields group, candidate, price, allowance and accepted.
+        The merges in order, with fields group, candidate, price, allowance and accepted, and
+        refusals if the fit was asked to keep them.
     aggregation : Aggregation
     aggregates : Aggregates
         How inputs become aggregates, with the parameters learned from the training rows.
@@ -52,6 +53,8 @@ class Fit:
     standardised : ndarray of shape (n_groups,) or None
         Which groups are aggregated in standard deviations, because the units of their members
         differ; None: none.
+    n_refused : ndarray of shape (n_groups,) or None
+        How many candidates each group refused; None where no group is asked.
 
     Examples
     --------
@@ -78,6 +81,7 @@ class Fit:
     constant: BoolArray | None = None
     spread: FloatArray | None = None
     standardised: BoolArray | None = None
+    n_refused: IntArray | None = None
 
     @property
     def n_inputs(self) -> int:

@@ -12,7 +12,7 @@ from coterie._core.fit._groupable import Groupable, MergeQuestion
 from coterie._core.fit._spec import TrainingData
 from coterie._core.must_link import MustLink
 from coterie._core.search import SEARCHES, Limits, Reach
-from coterie._core.values import TRACE_DTYPE, FloatArray, Partition, Trace
+from coterie._core.values import TRACE_DTYPE, FloatArray, IntArray, Partition, SearchResult, Trace
 
 # Bisection steps in the range from LOWEST_TOLERANCE to 1, on a logarithmic scale.
 N_HALVINGS = 40
@@ -20,11 +20,15 @@ LOWEST_TOLERANCE = 1e-12
 
 
 class Sized(NamedTuple):
-    """A partition, its trace, and the tolerance that led to it."""
+    """The result of a search, and the tolerance that led to it."""
 
-    partition: Partition
-    trace: Trace
+    found: SearchResult
     tolerance: float
+
+    @property
+    def partition(self) -> Partition:
+        """The groups."""
+        return self.found.partition
 
 
 def of_size(
@@ -49,7 +53,7 @@ def of_size(
     """
 
     def with_tolerance(tolerance: float) -> Sized:
-        return Sized(*groupable.by(criterion_of(tolerance)), tolerance)
+        return Sized(groupable.by(criterion_of(tolerance)), tolerance)
 
     best = with_tolerance(-np.inf)
     if len(best.partition.groups) < n_groups:
@@ -91,9 +95,14 @@ def _merged(sized: Sized, n_groups: int, data: TrainingData, criterion: Criterio
             ]
         )
         signs = _signs_of_both(before, pairs, opened, joined)
-        trace = _traced(sized.trace, before, together, int(units.firsts[joined]), opened, price)
-        merged = Partition(together.groups, signs).oriented()
-        sized = Sized(merged, trace, sized.tolerance)
+        now = together.labels[[group[0] for group in before.groups]]
+        last = (now[opened], units.firsts[joined], price)
+        found = SearchResult(
+            Partition(together.groups, signs).oriented(),
+            _traced(sized.found.trace, now, last),
+            np.bincount(now, sized.found.n_refused).astype(np.intp),
+        )
+        sized = Sized(found, sized.tolerance)
     return sized
 
 
@@ -133,12 +142,9 @@ def _may_join(limits: Limits, n_units: int) -> FloatArray:
     return may_join
 
 
-def _traced(
-    trace: Trace, before: Partition, after: Partition, candidate: int, opened: int, price: float
-) -> Trace:
+def _traced(trace: Trace, now: IntArray, last: tuple[int, int, float]) -> Trace:
     """The trace with new group numbers and one more merge, whose allowance is infinite."""
-    now = after.labels[[group[0] for group in before.groups]]
-    record = np.array([(now[opened], candidate, price, np.inf, True)], dtype=TRACE_DTYPE)
+    record = np.array([(*last, np.inf, True)], dtype=TRACE_DTYPE)
     renumbered = trace.copy()
     renumbered.group = now[trace.group]
     return np.concatenate([renumbered, record]).view(np.recarray)

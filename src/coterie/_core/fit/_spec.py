@@ -38,6 +38,7 @@ class FitSpec:
     separate: Any
     target_weights: Any
     compute: ComputeOptions
+    watched: IntArray | None  # the inputs whose refusals are kept in the trace; None: all
 
     @property
     def is_auto(self) -> bool:

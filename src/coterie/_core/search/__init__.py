@@ -1,7 +1,7 @@
 """Searches: from a question and limits to a partition and its trace."""
 
 from coterie._core.search._best import SAME_PRICE, best
-from coterie._core.search._in_order import forward, outcome, restart
+from coterie._core.search._in_order import forward, restart
 from coterie._core.search._question import (
     ALONE,
     NO_LIMITS,
@@ -10,6 +10,7 @@ from coterie._core.search._question import (
     Reach,
     Search,
 )
+from coterie._core.search._record import Record, merges_and_watched, outcome
 
 __all__ = [
     "ALONE",
@@ -19,9 +20,11 @@ __all__ = [
     "Limits",
     "Question",
     "Reach",
+    "Record",
     "Search",
     "best",
     "forward",
+    "merges_and_watched",
     "outcome",
     "restart",
 ]

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from coterie._core.search._in_order import Group, outcome
+from coterie._core.search._in_order import Group
 from coterie._core.search._question import NO_LIMITS, Limits, Question, Reach
+from coterie._core.search._record import Record
 from coterie._core.values import (
     BoolArray,
     Decision,
     FloatArray,
     IntArray,
-    Partition,
-    Trace,
+    SearchResult,
     Verdict,
     excess,
 )
@@ -24,8 +24,8 @@ from coterie._core.values import (
 SAME_PRICE = 1e-12
 
 
-def best(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition, Trace]:
-    """Partition and trace of a search in which the cheapest admissible candidate joins first.
+def best(question: Question[Any], limits: Limits = NO_LIMITS) -> SearchResult:
+    """The result of a search in which the cheapest admissible candidate joins first.
 
     The cheapest admissible pair of free features opens a group. The cheapest admissible candidate
     joins it, until none is left. Then the next cheapest pair opens a group. The cheapest has the
@@ -40,7 +40,7 @@ def best(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition
     copies = limits.copies
     free = _Free(np.arange(question.n_features) if copies is None else copies)
     groups: list[list[int]] = []
-    decisions: list[Decision] = []
+    record = Record(question.n_features, limits.watched)
     openings = _Openings(question, limits)
     while (opening := openings.cheapest(free.mask)) is not None:
         group = Group(question, limits, opening.seed)
@@ -50,11 +50,13 @@ def best(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition
             free.mask[opening.seed] = True
             openings.bar(opening.seed, free.copies_of(int(opening.candidates[0])), free.mask)
             continue
-        decisions += entered + _grown(group, free)
+        for decision in entered + _grown(group, free):
+            record.add(decision)
         groups.append(group.members)
     alone = np.flatnonzero(free.mask)
-    decisions += openings.last_refusals(alone)
-    return outcome(groups + [[int(feature)] for feature in alone], decisions)
+    for decision in openings.last_refusals(alone):
+        record.add(decision)
+    return record.result(groups + [[int(feature)] for feature in alone])
 
 
 class _Free:

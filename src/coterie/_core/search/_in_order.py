@@ -8,35 +8,26 @@ joins that do not happen are discarded: no decision depends on these predictions
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from coterie._core.search._question import NO_LIMITS, Limits, Question, Reach
-from coterie._core.values import (
-    BoolArray,
-    Decision,
-    IntArray,
-    Partition,
-    Trace,
-    Verdict,
-    trace_of,
-)
+from coterie._core.search._record import Record
+from coterie._core.values import BoolArray, Decision, IntArray, SearchResult, Verdict
 
 NOBODY: IntArray = np.empty(0, dtype=np.intp)
 
 
-def forward(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition, Trace]:
-    """Partition and trace of Algorithm 1: one pass over the later features for each group.
+def forward(question: Question[Any], limits: Limits = NO_LIMITS) -> SearchResult:
+    """The result of Algorithm 1: one pass over the later features for each group.
 
     The first free feature opens a group. An accepted candidate joins at once.
     """
     return _one_group_at_a_time(question, limits, restart=False)
 
 
-def restart(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partition, Trace]:
+def restart(question: Question[Any], limits: Limits = NO_LIMITS) -> SearchResult:
     """Like forward, but the pass starts again from its beginning after each merge.
 
     The tables of the paper were made with this search.
@@ -44,21 +35,18 @@ def restart(question: Question[Any], limits: Limits = NO_LIMITS) -> tuple[Partit
     return _one_group_at_a_time(question, limits, restart=True)
 
 
-def _one_group_at_a_time(
-    question: Question[Any], limits: Limits, *, restart: bool
-) -> tuple[Partition, Trace]:
+def _one_group_at_a_time(question: Question[Any], limits: Limits, *, restart: bool) -> SearchResult:
     groups: list[list[int]] = []
-    decisions: list[Decision] = []
+    record = Record(question.n_features, limits.watched)
     free = np.arange(question.n_features)
     while len(free):
         seed, others = int(free[0]), free[1:]
         group = Group(question, limits, seed)
-        growth = _Growth(group, group.alike(others), restart=restart)
+        growth = _Growth(group, group.alike(others), record, restart=restart)
         growth.run()
-        decisions += growth.decisions
         groups.append(growth.group.members)
         free = np.setdiff1d(others, growth.group.members, assume_unique=True)
-    return outcome(groups, decisions)
+    return record.result(groups)
 
 
 class Group:
@@ -121,9 +109,9 @@ class Group:
 class _Growth:
     """Adds candidates to one group, in order, until a pass accepts none."""
 
-    def __init__(self, group: Group, free: IntArray, *, restart: bool) -> None:
+    def __init__(self, group: Group, free: IntArray, record: Record, *, restart: bool) -> None:
         self.group = group
-        self.decisions: list[Decision] = []
+        self._kept = record
         self._free = free  # features that the pass has yet to test, or to test again
         self._restart = restart
         self._start = 0
@@ -168,7 +156,7 @@ class _Growth:
     def _record(self, candidates: IntArray, verdict: Verdict, accepted: BoolArray) -> None:
         # Copies: views would keep the discarded verdicts in memory.
         kept = Verdict(verdict.price.copy(), verdict.allowance.copy())
-        self.decisions.append(Decision(self.group.seed, candidates.copy(), kept, accepted))
+        self._kept.add(Decision(self.group.seed, candidates.copy(), kept, accepted))
 
     def _go_on(self, joined: IntArray, position: int) -> None:
         """Remove features from the free ones, and continue at a position among these."""
@@ -235,9 +223,3 @@ class _Growth:
         joined = links[:true_rows] if last == nobody else np.append(links[:true_rows], queue[last])
         self.group.join(joined)
         self._go_on(joined, end if last == nobody else 0)
-
-
-def outcome(groups: Iterable[ArrayLike], decisions: list[Decision]) -> tuple[Partition, Trace]:
-    """The partition into these groups, and the trace of these decisions."""
-    partition = Partition.of(groups)
-    return partition, trace_of(decisions, partition)

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from scipy import sparse
 
-from coterie._core.values import BoolArray, IntArray, Partition, Trace, Verdict
+from coterie._core.values import BoolArray, IntArray, SearchResult, Verdict
 
 State = TypeVar("State")
 
@@ -76,6 +76,9 @@ class Limits:
     copies : ndarray of shape (n_features,) or None
         The same number, from 1 on, for features that are copies of each other. A search that must
         not depend on their order adds all of them to a group, or none.
+    watched : ndarray of bool, shape (n_features,), or None
+        The features whose refusals belong in the trace, besides all merges; None: those of all.
+        There are far more refusals than merges.
     """
 
     neighbours: sparse.csr_array | None = None
@@ -84,6 +87,7 @@ class Limits:
     sizes: IntArray | None = None
     constant: BoolArray | None = None
     copies: IntArray | None = None
+    watched: BoolArray | None = None
 
     def reordered(self, order: IntArray) -> Limits:
         """The same limits for features numbered in another order."""
@@ -99,6 +103,7 @@ class Limits:
             taken(self.sizes),
             taken(self.constant),
             taken(self.copies),
+            taken(self.watched),
         )
 
     @property
@@ -152,14 +157,15 @@ class Search:
     ----------
     name : str
     run : callable
-        Takes a :class:`Question` and :class:`Limits`, and returns a partition and its trace.
+        Takes a :class:`Question` and :class:`Limits`, and returns a :class:`SearchResult`, such as
+        :func:`outcome` makes of groups and decisions.
     ignores_order : bool, default=False
         Whether the result must not depend on the order of the columns. The columns are then sorted
         by their content, and the limits know which are copies.
     """
 
     name: str
-    run: Callable[[Question[Any], Limits], tuple[Partition, Trace]]
+    run: Callable[[Question[Any], Limits], SearchResult]
     ignores_order: bool = False
 
 

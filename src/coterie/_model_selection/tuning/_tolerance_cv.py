@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ COPIED = (
     "n_groups_",
     "signs_",
     "trace_",
+    "n_refused_",
     "classes_",
     "penalty_",
     "tolerance_",
@@ -251,8 +252,6 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         self,
         path: str | os.PathLike[str],
         functions: Mapping[str, Any] | None = None,
-        *,
-        trace: Literal["accepted", "all"] = "accepted",
     ) -> None:
         """Save the fitted reducer to a JSON file, for :func:`coterie.load`.
 
@@ -261,11 +260,9 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         path : str or path
         functions : dict of functions and families, optional
             Names for functions that are parameters.
-        trace : {"accepted", "all"}, default="accepted"
-            Which decisions of ``trace_`` to save: only the merges, or all.
         """
         check_is_fitted(self)
-        write_whole(path, text_of(document_of(self, functions, trace)))
+        write_whole(path, text_of(document_of(self, functions)))
 
     def _repr_html_inner(self) -> str:
         return super()._repr_html_inner() + groups_shown(self)

@@ -16,7 +16,6 @@ from coterie._core.fit import Features, Fit, Scaling
 from coterie._core.joint import INPUTS
 from coterie._core.values import TRACE_DTYPE, IntArray, Trace
 from coterie._data.fields import layout_in, plain_layout
-from coterie._data.parameters import checked_word
 from coterie._persist.documents._functions import (
     NUMPY,
     Naming,
@@ -52,15 +51,13 @@ from coterie._persist.files import (
 )
 
 FORMAT, VERSION = "coterie", 2
-TRACES = ("accepted", "all")
 OUTPUTS = ("default", "pandas", "polars")
 # Functions may give fewer inputs than there are features, which then have no list in the file.
 MAX_FEATURES = 10**7
 
 
-def document_of(reducer: Any, functions: Any = None, trace: str = "accepted") -> dict[str, Any]:
-    """All of a fitted reducer as plain values; of its decisions those accepted, or all."""
-    checked_word("trace", trace, TRACES)
+def document_of(reducer: Any, functions: Any = None) -> dict[str, Any]:
+    """All of a fitted reducer as plain values."""
     if type(reducer).__module__.partition(".")[0] != "coterie":
         raise TypeError(
             f"{type(reducer).__name__} is no reducer of coterie, and coterie.load would not know "
@@ -72,18 +69,17 @@ def document_of(reducer: Any, functions: Any = None, trace: str = "accepted") ->
         "version": VERSION,
         "reducer": type(reducer).__name__,
         "parameters": plain_parameters(reducer.get_params(deep=False), naming),
-        "fitted": _plain_fit(reducer.fit_, naming, trace) | _plain_choice(reducer),
+        "fitted": _plain_fit(reducer.fit_, naming) | _plain_choice(reducer),
         "output": vars(reducer).get("_sklearn_output_config", {}).get("transform"),
         "requests": _plain_requests(reducer),
     }
 
 
-def _plain_fit(fit: Fit, naming: Naming, trace: str) -> dict[str, Any]:
+def _plain_fit(fit: Fit, naming: Naming) -> dict[str, Any]:
     features = fit.features
     check_no_transformer(features.inputs)
     aggregation = plain_aggregation(fit.aggregation)
     learned = plain_aggregates(fit.aggregates)
-    decisions = fit.trace if trace == "all" else fit.trace[fit.trace.accepted]
     names = None if features.layout is not None else features.names
     return {
         "n_features_in": features.n_features,
@@ -98,6 +94,7 @@ def _plain_fit(fit: Fit, naming: Naming, trace: str) -> dict[str, Any]:
         "weights": plain_numbers(learned["weights"]) if "weights" in learned else None,
         "spread": plain_array(learned["spread"]) if learned.get("spread") is not None else None,
         "standardised": None if fit.standardised is None else fit.standardised.tolist(),
+        "n_refused": None if fit.n_refused is None else fit.n_refused.tolist(),
         "scaling": features.scaling
         and {
             "centre": plain_array(features.scaling.centre),
@@ -108,7 +105,7 @@ def _plain_fit(fit: Fit, naming: Naming, trace: str) -> dict[str, Any]:
         "field": None if features.layout is None else plain_layout(features.layout),
         "trace": {
             name: plain_numbers(column) if column.dtype.kind == "f" else column.tolist()
-            for name, column in plain_trace(decisions).items()
+            for name, column in plain_trace(fit.trace).items()
         },
     }
 
@@ -183,6 +180,7 @@ def fit_in(fitted: Entry, functions: Mapping[str, Any]) -> Fit:
         features=_features_in(fitted, len(labels), functions),
         classes=None if fitted["classes"].is_null else _classes_in(fitted["classes"]),
         standardised=_standardised_in(fitted, len(groups)),
+        n_refused=_n_refused_in(fitted, len(groups)),
         **numbers,
     )
 
@@ -249,6 +247,13 @@ def _standardised_in(fitted: Entry, n_groups: int) -> Any:
     if entry is None or entry.is_null:
         return None
     return np.array(entry.truths(n_groups), dtype=bool)
+
+
+def _n_refused_in(fitted: Entry, n_groups: int) -> IntArray | None:
+    entry = fitted.get("n_refused")
+    if entry is None or entry.is_null:
+        return None
+    return np.array(entry.whole_numbers(n_groups, most=2**53), dtype=np.intp)
 
 
 def _scaling_in(entry: Entry, n_inputs: int) -> Scaling | None:

@@ -126,6 +126,7 @@ def _fit_again(plain: Mapping[str, Any], state: Mapping[str, Any]) -> Fit:
         constant=plain["constant"],
         spread=plain["spread"],
         standardised=plain["standardised"],
+        n_refused=state.get("n_refused_"),
     )
 
 

@@ -7,6 +7,7 @@ from coterie.report.inspection._checks import (
     checked_coordinates,
 )
 from coterie.report.inspection._correlations import block_correlations, ordered_groups
+from coterie.report.inspection._explain import Explanation, explain
 from coterie.report.inspection._html import format_count, pluralise
 from coterie.report.inspection._joint_parts import NumberPath, Tree
 from coterie.report.inspection._lights import light_word, lights_sentence
@@ -52,6 +53,7 @@ __all__ = [
     "USE_RIVAL",
     "Correlation",
     "Difference",
+    "Explanation",
     "Group",
     "Map",
     "Merge",
@@ -70,6 +72,7 @@ __all__ = [
     "checked_coordinates",
     "columns_sentence",
     "effect_sentence",
+    "explain",
     "format_count",
     "light_word",
     "lights_sentence",

@@ -21,27 +21,28 @@ LEFT_OUT = "left out"
 def build_groups(reducer: Any, features: Sequence[str]) -> list[Group]:
     """The groups of a fitted reducer; what is left out comes last, as one entry."""
     shared = SharedNames(features)
-    merges, refused = _merges(reducer.trace_, reducer.n_groups_)
+    merges = _merges(reducer.trace_, reducer.n_groups_)
+    # Coterie asks no group about candidates, and old files do not say.
+    n_refused = getattr(reducer, "n_refused_", None)
+    refused = [None] * len(merges) if n_refused is None else n_refused.tolist()
     names = map(str, reducer.get_feature_names_out())
     members = (one.tolist() for one in reducer.groups_)
     groups = [
-        Group(name, each, joined, n_refused, None, None, [], [], None, shared.of(each))
-        for name, each, joined, n_refused in zip(names, members, merges, refused, strict=True)
+        Group(name, each, joined, n, None, None, [], [], None, shared.of(each))
+        for name, each, joined, n in zip(names, members, merges, refused, strict=True)
     ]
     rest = reducer.fit_.rest.tolist()
     return groups + ([Group(LEFT_OUT, rest, [], None, None, None, [], [], None)] if rest else [])
 
 
-def _merges(trace: Trace, n_groups: int) -> tuple[list[list[Merge]], Sequence[int | None]]:
-    """The accepted merges of each group, and its number of refused ones; None if not known."""
+def _merges(trace: Trace, n_groups: int) -> list[list[Merge]]:
+    """The accepted merges of each group."""
     accepted = trace[trace.accepted]
     merges: list[list[Merge]] = [[] for _ in range(n_groups)]
     columns = (accepted[name].tolist() for name in ("group", "candidate", "price", "allowance"))
     for group, candidate, price, allowance in zip(*columns, strict=True):
         merges[group].append(Merge(candidate, price, allowance))
-    # The trace of a loaded model has no refused merges.
-    refused = np.bincount(trace.group[~trace.accepted], minlength=n_groups).tolist()
-    return merges, refused if n_groups == 1 or any(refused) else [None] * n_groups
+    return merges
 
 
 def with_own_stability(summary: Summary, reducer: Any) -> list[Group]:
