@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ from coterie._core.joint import (
     MAX_JUDGED_ROWS,
     MAX_KEPT,
     Clipped,
+    ContentOrder,
     JointData,
     Leaves,
     Percentiles,
@@ -21,7 +22,6 @@ from coterie._core.joint import (
     Rules,
     Splits,
     content_folds,
-    content_order,
     inputs_that_pay,
     max_judged_columns,
     products_of,
@@ -33,6 +33,12 @@ from coterie._core.values import BoolArray, FloatArray, IntArray
 
 # Features whose standard deviations differ by at most this factor are taken to have one unit.
 SAME_UNITS = 3.0
+# Standard deviations that differ by less, relative to the largest, are equal.
+ROUNDING = 1e-9
+# Numbers that are put in order or standardised at a time: as many as the cache of a core holds.
+BLOCK = 2**17
+
+Shared = Callable[[IntArray, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,8 @@ class JointTraining:
     centre, spread : ndarray of shape (n_features,)
         Mean and standard deviation of each feature.
     constant : ndarray of shape (n_features,)
-    correlations : callable
-        Correlations among some features.
+    shared : callable
+        Covariances of some standardised features with a weighted sum of them.
     rules : Rules
     kept : ndarray of shape (n_leaves,)
         Leaves that are never left out.
@@ -64,16 +70,19 @@ class JointTraining:
     centre: FloatArray
     spread: FloatArray
     constant: BoolArray
-    correlations: Callable[[IntArray], FloatArray]
+    shared: Shared
     rules: Rules
     kept: BoolArray
 
     def is_coherent_in_units(self, members: IntArray, signs: FloatArray) -> bool:
         """Whether members meet the floor with their mean in the units given."""
-        if not same_units(self.spread[members]):
+        own = self.spread[members]
+        if np.ptp(own) <= ROUNDING * own.max():
+            return True
+        if not same_units(own):
             return False
-        weights = signs * self.spread[members] / self.spread[members].max()
-        covariance = self.correlations(members) @ weights
+        weights = signs * own / own.max()
+        covariance = self.shared(members, weights)
         spread = np.sqrt(max(float(weights @ covariance), 0.0))
         if spread <= 1e-9:
             return False
@@ -98,37 +107,38 @@ def training_from_columns(
     weights: FloatArray | None,
     splits: Splits | int,
     spec: JointSpec,
+    order: ContentOrder,
 ) -> JointTraining:
     """The training data of columns of shape (n_samples, n_features), with NaN where missing.
 
     `splits` is a number of folds, which then depend on what the rows hold, or given splits.
     """
     counts = np.ones(len(columns)) if weights is None else weights
-    rows, order, hashes = content_order(columns, targets, counts)
+    rows, place = order.rows, np.argsort(order.columns)
     targets, counts = targets[rows], counts[rows]
     if isinstance(splits, int):
-        splits = Splits.of_folds(content_folds(targets, hashes[rows], splits))
+        splits = Splits.of_folds(content_folds(targets, order.hashes[rows], splits))
     else:
         splits = splits._replace(set_of_row=splits.set_of_row[rows])
     # Rounding may depend on where a column is, so all is computed in the order of the content.
-    columns, place = np.ascontiguousarray(columns[rows][:, order]), np.argsort(order)
-    centre, spread, constant = _location(columns, counts)
-    # One row per feature; missing values are at the mean.
-    scaled = np.ascontiguousarray(columns.T)
-    scaled -= centre[:, None]
-    scaled /= np.where(constant, np.inf, spread)[:, None]
-    scaled[np.isnan(scaled)] = 0.0
-    columns, scaled = columns[:, place], scaled[place]
-    centre, spread, constant = centre[place], spread[place], constant[place]
-    shape = _Leaves.of(spec, order[~constant[order]], len(centre))
+    scaled = _in_order(columns, rows, place)
+    centre, spread = (one[place] for one in _standardise(scaled, counts))
+    constant = spread == 0
+    used = None if weights is None else counts
+
+    def shared(members: IntArray, weights: FloatArray) -> FloatArray:
+        some = scaled[place[members]]
+        total = weights @ some
+        return np.asarray(some @ (total if used is None else used * total) / counts.sum())
+
+    shape = _Leaves.of(spec, order.columns[~constant[order.columns]], len(centre))
     wanted = _standard(targets, counts) * np.sqrt(spec.importance)
-    leaves = shape.sums(scaled, lambda members: _correlations(scaled, counts, members))
+    leaves = shape.sums(scaled, order.columns, shared)
     n = counts.sum()
     weighted = leaves if weights is None else leaves * np.sqrt(counts * (len(counts) / n))
     covariances = products_of(weighted) if len(leaves) <= MAX_KEPT else None
     if covariances is not None:
         covariances /= len(counts)
-    used = None if weights is None else counts
 
     def sums(chosen: sparse.csr_array) -> RowSums:
         return sums_of_rows((chosen.T @ leaves).T, wanted, used, splits)
@@ -139,7 +149,7 @@ def training_from_columns(
         sums,
         float(n),
     )
-    is_coherent = _check_of(spec, columns, counts, centre, spread, shape.members)
+    is_coherent = _check_of(spec, columns, rows, counts, centre, spread, shape.members)
     return JointTraining(
         data,
         shape.members,
@@ -147,7 +157,7 @@ def training_from_columns(
         centre,
         spread,
         constant,
-        lambda members: _correlations(scaled, counts, members),
+        shared,
         shape.rules(is_coherent),
         shape.kept,
     )
@@ -171,10 +181,10 @@ def training_from_moments(parts: Sequence[Accumulated], spec: JointSpec) -> Join
     order = np.lexsort((*np.abs(relevance).T, spread[:d]))
     shape = _Leaves.of(spec, order[~constant[order]], d)
 
-    def correlations(members: IntArray) -> FloatArray:
-        return scatter[np.ix_(members, members)]
+    def shared(members: IntArray, weights: FloatArray) -> FloatArray:
+        return np.asarray(scatter[np.ix_(members, members)] @ weights)
 
-    weights = shape.weights(correlations)
+    weights = shape.weights(shared)
     covariances = weights.T @ (weights.T @ scatter).T
     full = sparse.block_diag([weights, sparse.eye_array(n_targets)], format="csr")
 
@@ -195,7 +205,7 @@ def training_from_moments(parts: Sequence[Accumulated], spec: JointSpec) -> Join
         centre[:d],
         spread[:d],
         constant,
-        correlations,
+        shared,
         shape.rules(None),
         shape.kept,
     )
@@ -231,15 +241,15 @@ def _sums_of_parts(
 
 
 def inputs_by_content(
-    columns: FloatArray, targets: FloatArray, weights: FloatArray | None
+    columns: FloatArray, targets: FloatArray, weights: FloatArray | None, order: ContentOrder
 ) -> Clipped | Percentiles | None:
     """Clipped columns or percentiles, if they pay, whatever the order of rows and columns."""
     counts = np.ones(len(columns)) if weights is None else weights
-    rows, order, hashes = content_order(columns, targets, counts)
+    rows, hashes = order.rows, order.hashes
     # Equal rows are one, so that weights are repeated rows.
     differs = np.append(True, hashes[rows][1:] != hashes[rows][:-1])
     judged = rows[differs.cumsum() <= MAX_JUDGED_ROWS]
-    some = columns[np.ix_(judged, order[: max_judged_columns(len(judged))])]
+    some = columns[np.ix_(judged, order.columns[: max_judged_columns(len(judged))])]
     used = None if weights is None else counts[judged]
     kind = inputs_that_pay(some, _standard(targets[judged], counts[judged]), used)
     if kind is None:
@@ -271,25 +281,26 @@ class _Leaves:
         units = [unit[np.argsort(place[unit])] for unit in varying if len(unit)]
         return cls(spec, tuple(sorted(units, key=lambda unit: int(place[unit[0]]))), n_features)
 
-    def weights(self, correlations: Callable[[IntArray], FloatArray]) -> sparse.csr_array:
+    def weights(self, shared: Shared) -> sparse.csr_array:
         """Each leaf as a signed sum of features, of shape (n_features, n_leaves)."""
         if self.spec.signs:
             for members in self.members:
                 if len(members) > 1:
-                    among = correlations(members)
-                    self.signs[members] = np.where(among[0] < 0, -1.0, 1.0)
+                    with_first = shared(members, np.eye(1, len(members))[0])
+                    self.signs[members] = np.where(with_first < 0, -1.0, 1.0)
         chosen = np.concatenate(self.members)
         number = np.repeat(np.arange(len(self.members)), self.sizes)
         shape = (self.n_features, len(self.members))
         return sparse.csr_array((self.signs[chosen], (chosen, number)), shape=shape)
 
-    def sums(
-        self, scaled: FloatArray, correlations: Callable[[IntArray], FloatArray]
-    ) -> FloatArray:
-        """The leaves as rows; `scaled` has one row per feature."""
-        if (self.sizes == 1).all():
-            return scaled[np.concatenate(self.members)]
-        return np.asarray(self.weights(correlations).T @ scaled)
+    def sums(self, scaled: FloatArray, order: IntArray, shared: Shared) -> FloatArray:
+        """The leaves as rows; `scaled` has one row per feature, in this order."""
+        if self.spec.must_link is not None:
+            return np.asarray(self.weights(shared)[order].T @ scaled)
+        # Features that vary, in order, are the leaves.
+        if len(self.members) == len(order):
+            return scaled
+        return scaled[np.isin(order, np.concatenate(self.members))]
 
     @property
     def kinds(self) -> IntArray | None:
@@ -319,24 +330,56 @@ class _Leaves:
         return Rules(spec.floor, spec.signs, graph, size, self.kinds, is_coherent)
 
 
-def _location(columns: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Mean and standard deviation of the values that are there, and which columns are constant."""
-    has = ~np.isnan(columns)
-    is_full = bool(has.all())
-    seen = counts.sum() if is_full else counts @ has
+def _in_order(columns: FloatArray, rows: IntArray, place: IntArray) -> FloatArray:
+    """The columns as rows, each at its place, with the samples in an order."""
+    n_samples, n_columns = columns.shape
+    made = np.empty((n_columns, n_samples))
+    for start, stop in _stretches(n_columns, n_samples):
+        made[place[start:stop]] = columns[:, start:stop].take(rows, axis=0).T
+    return made
+
+
+def _stretches(n_columns: int, n_samples: int) -> Iterator[tuple[int, int]]:
+    step = max(1, BLOCK // n_samples)
+    return ((start, min(start + step, n_columns)) for start in range(0, n_columns, step))
+
+
+def _standardise(scaled: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Standardise features, one row each, in place; missing values go to the mean, 0.
+
+    Returns
+    -------
+    centre, spread : ndarray of shape (n_features,)
+        Mean and standard deviation of the values that are there; 0 for a constant.
+    """
+    centre, spread = np.empty(len(scaled)), np.empty(len(scaled))
+    for start, stop in _stretches(*scaled.shape):
+        part = slice(start, stop)
+        centre[part], spread[part] = _standardise_few(scaled[part], counts)
+    return centre, spread
+
+
+def _standardise_few(some: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    missing = np.isnan(some)
+    has_missing = bool(missing.any())
+    seen = ~missing @ counts if has_missing else counts.sum()
     # Deviations from the first value, so that constants are found exactly.
-    first = columns[0] if is_full else np.nanmax(columns, axis=0)
-    moved = columns - first
-    if not is_full:
-        moved = np.where(has, moved, 0.0)
+    first = np.nanmax(some, axis=1) if has_missing else some[:, 0].copy()
+    some -= first[:, None]
+    if has_missing:
+        some[missing] = 0.0
     # In units of the largest deviation, so that squares of huge or tiny numbers are numbers.
-    unit = np.abs(moved).max(axis=0)
-    unit = np.where(unit > 0, unit, 1.0)
-    mean = counts @ (moved / unit) / seen * unit
-    apart = (moved - mean) / unit if is_full else np.where(has, (moved - mean) / unit, 0.0)
-    spread = np.sqrt(counts @ np.square(apart) / seen) * unit
-    constant = (moved == 0).all(axis=0) | (spread == 0)
-    return first + mean, np.where(constant, 0.0, spread), constant
+    unit = np.abs(some).max(axis=1)
+    is_constant = unit == 0
+    unit[is_constant] = 1.0
+    some /= unit[:, None]
+    mean = np.einsum("ij,j->i", some, counts) / seen
+    some -= mean[:, None]
+    if has_missing:
+        some[missing] = 0.0
+    spread = np.sqrt(np.einsum("ij,ij,j->i", some, some, counts) / seen)
+    some /= np.where(is_constant | (spread == 0), np.inf, spread)[:, None]
+    return first + mean * unit, np.where(is_constant, 0.0, spread * unit)
 
 
 def _standard(targets: FloatArray, counts: FloatArray) -> FloatArray:
@@ -344,16 +387,10 @@ def _standard(targets: FloatArray, counts: FloatArray) -> FloatArray:
     return centred / np.sqrt(counts @ np.square(centred) / counts.sum())
 
 
-def _correlations(scaled: FloatArray, counts: FloatArray, members: IntArray) -> FloatArray:
-    rows = scaled[members]
-    product = (rows * counts) @ rows.T / counts.sum()
-    own = np.sqrt(np.maximum(product.diagonal(), 1e-300))
-    return product / np.outer(own, own)
-
-
 def _check_of(
     spec: JointSpec,
     columns: FloatArray,
+    rows: IntArray,
     counts: FloatArray,
     centre: FloatArray,
     spread: FloatArray,
@@ -363,6 +400,7 @@ def _check_of(
     if isinstance(spec.aggregation, LinearSum):
         return None
     varying = np.concatenate(leaf_members)
+    columns = columns[rows]
     filled = np.where(np.isnan(columns), centre, columns)
     if not same_units(spread[varying]):
         filled = (filled - centre) / np.where(spread > 0, spread, 1.0)

@@ -12,7 +12,14 @@ import numpy as np
 from coterie._core.aggregations import LinearSum
 from coterie._core.devices import host, is_foreign
 from coterie._core.fit import Features, FitSpec, Scaling
-from coterie._core.joint import INPUTS, FoldEvidence, Splits, fit_joint
+from coterie._core.joint import (
+    INPUTS,
+    ContentOrder,
+    FoldEvidence,
+    Splits,
+    content_order,
+    fit_joint,
+)
 from coterie._core.threads import few_threads
 from coterie._core.values import FloatArray, is_sparse
 from coterie._data.joint_training import (
@@ -182,20 +189,26 @@ def _solved_from_rows(
     values, weights = targets.values[:, importance > 0], table.rows.weights
     splits = _splits(table, targets, asked)
     features = Features(table.n_features, table.names, None, None, layout, has_holes)
-    if own is None:
-        input_columns(features, table.X, spec.aggregation)
-    with steps.step("inputs"):
-        chosen = _chosen_inputs(spec, table, values, may_change=has_holes)
-        features = replace(features, inputs=chosen)
-        columns = np.asarray(input_columns(features, table.X, spec.aggregation), dtype=np.float64)
-    steps.note("inputs %s", word_of(chosen))
-    joint = _joint_spec(asked, columns.shape[1], features, importance)
+    if own is not None:
+        fitted = fitted_inputs(own, table.X, table.y, weights)
+        features = replace(features, inputs=fitted)
+    columns = np.asarray(input_columns(features, table.X, spec.aggregation), dtype=np.float64)
     check_values(columns, partial(feature_names, features, columns.shape[1]))
-    if (columns == columns[0]).all():
+    if all((row == columns[0]).all() for row in columns):
         raise ValueError("X is constant in all columns: there is nothing to group.")
+    with steps.step("inputs"):
+        counts = np.ones(len(columns)) if weights is None else weights
+        order = content_order(columns, values, counts)
+        if own is None and (
+            chosen := _chosen_inputs(spec, columns, values, weights, order, may_change=has_holes)
+        ):
+            features = replace(features, inputs=chosen)
+            columns = np.asarray(chosen(columns))
+    steps.note("inputs %s", word_of(features.inputs))
+    joint = _joint_spec(asked, columns.shape[1], features, importance)
     with few_threads(bool(columns.size * columns.shape[1] < MAX_LIGHT_PRODUCTS)):
         with steps.step("products"):
-            training = training_from_columns(columns, values, weights, splits, joint)
+            training = training_from_columns(columns, values, weights, splits, joint, order)
         model, evidence = _model(training, asked, steps)
     features = replace(features, scaling=_scaling(training, spec))
     return Solved(model, evidence, features, targets.classes, task)
@@ -280,18 +293,21 @@ def _splits(table: Any, targets: Any, asked: Asked) -> Splits | int:
     return min(asked.n_folds, most)
 
 
-def _chosen_inputs(spec: FitSpec, table: Any, targets: FloatArray, *, may_change: bool) -> Any:
-    """What is made of the columns before they are grouped."""
-    if not isinstance(spec.inputs, str):
-        if spec.inputs is None:
-            return None
-        return fitted_inputs(spec.inputs, table.X, table.y, table.rows.weights)
-    if spec.inputs != "auto":
-        return INPUTS[spec.inputs].of(np.asarray(table.X, dtype=np.float64), table.rows.weights)
-    if not may_change:
+def _chosen_inputs(
+    spec: FitSpec,
+    columns: FloatArray,
+    targets: FloatArray,
+    weights: FloatArray | None,
+    order: ContentOrder,
+    *,
+    may_change: bool,
+) -> Any:
+    """What is made of the columns before they are grouped; None for the columns as they are."""
+    if spec.inputs is None or (spec.inputs == "auto" and not may_change):
         return None
-    columns = np.asarray(table.X, dtype=np.float64)
-    return inputs_by_content(columns, targets, table.rows.weights)
+    if spec.inputs == "auto":
+        return inputs_by_content(columns, targets, weights, order)
+    return INPUTS[spec.inputs].of(columns, weights)
 
 
 def word_of(inputs: Any) -> str:

@@ -1,7 +1,12 @@
 """Groups by their joint price: what a merge costs the target, given all other columns."""
 
 from coterie._core.joint._choice import MAX_SHARE_OF_ROWS, Scored
-from coterie._core.joint._content import content_folds, content_order
+from coterie._core.joint._content import (
+    ContentOrder,
+    content_folds,
+    content_order,
+    row_hashes,
+)
 from coterie._core.joint._fit_joint import JointData, JointFit, fit_joint
 from coterie._core.joint._growth import grow_tree
 from coterie._core.joint._held_out import FoldEvidence, HeldOut, held_out
@@ -25,6 +30,7 @@ __all__ = [
     "MAX_KEPT",
     "MAX_SHARE_OF_ROWS",
     "Clipped",
+    "ContentOrder",
     "FoldEvidence",
     "Freedom",
     "HeldOut",
@@ -51,5 +57,6 @@ __all__ = [
     "labels_of",
     "max_judged_columns",
     "products_of",
+    "row_hashes",
     "sums_of_rows",
 ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,17 +13,35 @@ from coterie._core.values import FloatArray, IntArray
 Hashes = NDArray[np.uint64]
 # Numbers that are hashed at a time: as many as the cache of a core holds.
 BLOCK = 2**15
+# Rows whose values tell columns apart, unless these are equal there.
+N_KEY_ROWS = 16
 
 
-def content_order(
-    columns: FloatArray, targets: FloatArray, counts: FloatArray
-) -> tuple[IntArray, IntArray, Hashes]:
-    """An order of the rows and one of the columns, and a hash of each row.
+class ContentOrder(NamedTuple):
+    """An order of rows and columns by what they hold.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_samples,)
+        The rows in order.
+    columns : ndarray of shape (n_columns,)
+        The columns in order.
+    hashes : ndarray of shape (n_samples,)
+        A hash of each row, before they are put in order; that of the target where no other row
+        has the same target.
+    """
+
+    rows: IntArray
+    columns: IntArray
+    hashes: Hashes
+
+
+def content_order(columns: FloatArray, targets: FloatArray, counts: FloatArray) -> ContentOrder:
+    """Put rows and columns in an order that depends on what they hold, not on where they are.
 
     Rows and columns that come in another order are put in the same one. So whatever is computed
-    afterwards is equal to the last bit. Hashes of values add up to the same sum in any order; the
-    hash of a row takes part in those of the columns, and these in a second one of the rows, so
-    that rows with the same values in different columns are told apart.
+    afterwards is equal to the last bit. The values of a row are read only if another row has the
+    same target, and those of a column only in a few rows, unless another column has the same there.
 
     Parameters
     ----------
@@ -30,31 +51,75 @@ def content_order(
         How many times each row counts. A row that counts twice has the hash of one that is there
         twice.
     """
-    seed = np.zeros(len(columns), dtype=np.uint64)
+    hashes = _hashes_of_targets(targets)
+    tied = _tied(hashes)
+    hashes[tied] = _sums_over_columns(columns, tied, hashes, np.zeros(1, dtype=np.uint64))
+    # Rows that are there several times count once, as those with a weight do.
+    once = np.unique(hashes, return_index=True)[1]
+    of_columns = _sums_over_rows(columns, once[:N_KEY_ROWS], slice(None), hashes)
+    alike, again = _tied(of_columns), np.zeros_like(of_columns)
+    again[alike] = _sums_over_rows(columns, once, alike, hashes)
+    # Rows with the same values in different columns have one hash.
+    equal, second = _tied(hashes), np.zeros_like(hashes)
+    if len(equal):
+        of_all = _sums_over_rows(columns, once, slice(None), hashes)
+        second[equal] = _sums_over_columns(columns, equal, hashes, of_all)
+    return ContentOrder(
+        np.lexsort((counts, second, hashes)), np.lexsort((again, of_columns)), hashes
+    )
+
+
+def row_hashes(columns: FloatArray, targets: FloatArray) -> Hashes:
+    """A hash of each row and its targets, the same whatever the order of the columns."""
+    of_targets = _hashes_of_targets(targets)
+    everything = np.arange(len(columns))
+    return _sums_over_columns(columns, everything, of_targets, np.zeros(1, dtype=np.uint64))
+
+
+def _hashes_of_targets(targets: FloatArray) -> Hashes:
+    hashes = np.zeros(len(targets), dtype=np.uint64)
     # Each target has its own place, which never changes.
     for target in targets.T:
-        seed = _mixed(seed ^ _bits(target))
-    nothing = np.zeros(columns.shape[1], dtype=np.uint64)
-    hashes, _ = _sums(columns, seed, nothing)
-    # Rows that are there several times count once, as those with a weight do.
-    _, once = np.unique(hashes, return_index=True)
-    is_unique = len(once) == len(hashes)
-    some = (columns, hashes) if is_unique else (columns[once], hashes[once])
-    _, of_columns = _sums(*some, nothing)
-    rows, _ = _sums(columns, hashes, of_columns)
-    return np.lexsort((counts, rows)), np.argsort(of_columns, kind="stable"), hashes
+        hashes = _mixed(hashes ^ _bits(target))
+    return hashes
 
 
-def _sums(columns: FloatArray, rows: Hashes, of_columns: Hashes) -> tuple[Hashes, Hashes]:
-    """Hashes of rows and columns: sums of the hashes of their values."""
-    row_sums, column_sums = rows.copy(), of_columns.copy()
-    step = max(1, BLOCK // max(1, columns.shape[1]))
-    for start in range(0, len(columns), step):
-        part = slice(start, start + step)
-        hashed = _mixed(_bits(columns[part]) ^ rows[part, None] ^ of_columns)
-        row_sums[part] += hashed.sum(axis=1, dtype=np.uint64)
-        column_sums += hashed.sum(axis=0, dtype=np.uint64)
-    return _mixed(row_sums), _mixed(column_sums)
+def _tied(hashes: Hashes) -> IntArray:
+    """The places of hashes that are there more than once."""
+    _, number, times = np.unique(hashes, return_inverse=True, return_counts=True)
+    return np.flatnonzero(times[number.ravel()] > 1)
+
+
+def _sums_over_columns(
+    columns: FloatArray, rows: IntArray, of_rows: Hashes, of_columns: Hashes
+) -> Hashes:
+    """A hash of each of some rows: the sum of those of its values, in any order."""
+    sums = of_rows[rows].copy()
+    for start, stop in _stretches(len(rows), columns.shape[1]):
+        some = rows[start:stop]
+        hashed = _mixed(_bits(columns[some]) ^ of_rows[some, None] ^ of_columns)
+        sums[start:stop] += hashed.sum(axis=1, dtype=np.uint64)
+    return _mixed(sums)
+
+
+def _sums_over_rows(
+    columns: FloatArray, rows: IntArray, chosen: IntArray | slice, of_rows: Hashes
+) -> Hashes:
+    """A hash of each of some columns: the sum of those of its values in some rows."""
+    width = columns.shape[1] if isinstance(chosen, slice) else len(chosen)
+    sums = np.zeros(width, dtype=np.uint64)
+    for start, stop in _stretches(len(rows) if width else 0, width):
+        some = rows[start:stop]
+        sums += _mixed(_bits(columns[some][:, chosen]) ^ of_rows[some, None]).sum(
+            axis=0, dtype=np.uint64
+        )
+    return _mixed(sums)
+
+
+def _stretches(n_rows: int, n_columns: int) -> Iterator[tuple[int, int]]:
+    """Rows that are hashed together."""
+    step = max(1, BLOCK // max(1, n_columns))
+    return ((start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def _bits(values: FloatArray) -> Hashes:
