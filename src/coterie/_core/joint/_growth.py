@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from coterie._core.joint._between import Between
+from coterie._core.joint._cells import pairs_within_cells
 from coterie._core.joint._coherence import Coherence
 from coterie._core.joint._likeness import (
+    CACHED,
     MAX_KEPT,
     Leaves,
     Pairs,
+    blocks,
     edges_of,
     matched,
-    nearest_pairs,
     pairs_between,
     row_products,
 )
 from coterie._core.joint._tree import Rules, Tree
 from coterie._core.values import BoolArray, FloatArray, IntArray, TellStep, tell_nobody
+
+# Of very many groups, those that are alike merge first, as long as at least this share does.
+FEW_MERGES = 0.05
 
 
 def grow_tree(leaves: Leaves, rules: Rules, tell: TellStep = tell_nobody) -> Tree:
@@ -36,7 +40,8 @@ def grow_tree(leaves: Leaves, rules: Rules, tell: TellStep = tell_nobody) -> Tre
     if rules.neighbours is not None:
         growth.merge_along_edges(*edges_of(rules.neighbours))
     else:
-        growth.merge_few_nearest(MAX_KEPT)
+        if growth.n_leaves > MAX_KEPT:
+            growth.merge_few_nearest(MAX_KEPT // 4)
         growth.merge_nearest()
     growth.join_the_rest()
     tell("tree", growth.n_leaves, growth.n_leaves)
@@ -109,27 +114,37 @@ class _Growth:
             pairs = pairs_between(pairs, number, self._covariances)
 
     def merge_few_nearest(self, most: int) -> None:
-        """Merge groups that are the most alike for each other, until at most so many are left."""
-        while np.count_nonzero(self.is_open) > most:
-            slots = np.flatnonzero(self.is_open)
-            pairs = nearest_pairs(
-                self.sums[slots],
-                self.sizes[slots],
-                partial(self._forbidden_among, slots),
+        """Merge groups that are the most alike for each other, until at most so many are left.
+
+        Only groups of a cell are compared, in other cells each round. Groups that are alike enough
+        to share one merge first, and others where hardly any of these are left.
+        """
+        number, are_alike = 0, True
+        while (n_open := int(np.count_nonzero(self.is_open))) > most:
+            pairs = pairs_within_cells(
+                self.sums,
+                np.flatnonzero(self.is_open),
+                self.sizes,
+                self.forbidden,
                 signs=self.rules.signs,
+                number=number,
             )
-            if not len(pairs.first):
+            if are_alike:
+                value = pairs.likeness(self.sizes, signs=self.rules.signs)
+                pairs = pairs.where(value >= self.rules.floor**2)
+            self._merge_matched(pairs, fully=True, most=n_open - most)
+            n_merged = n_open - int(np.count_nonzero(self.is_open))
+            if not n_merged and not are_alike:
                 return
-            pairs = Pairs(slots[pairs.first], slots[pairs.second], pairs.covariance)
-            self._merge_matched(pairs, fully=True)
+            are_alike &= n_merged >= FEW_MERGES * n_open
+            number += 1
 
-    def _forbidden_among(self, slots: IntArray, a: Any, b: Any) -> BoolArray | None:
-        return self.forbidden(slots[a], slots[b])
-
-    def _merge_matched(self, pairs: Pairs, *, fully: bool) -> IntArray:
-        """Merge matched pairs; the slot in which each slot's group is now."""
+    def _merge_matched(self, pairs: Pairs, *, fully: bool, most: int | None = None) -> IntArray:
+        """Merge matched pairs, at most so many; the slot in which each slot's group is now."""
         value = pairs.likeness(self.sizes, signs=self.rules.signs)
         chosen = matched(pairs, value, self.n_leaves, fully=fully)
+        if most is not None and len(chosen) > most:
+            chosen = chosen[np.argsort(-value[chosen], kind="stable")[:most]]
         some = pairs.where(chosen)
         return self._merge(some.first, some.second, value[chosen], some.covariance)
 
@@ -191,7 +206,10 @@ class _Growth:
         self.lowest[first] = np.minimum(np.minimum(self.lowest[first], self.lowest[second]), value)
         self.is_open[second] = False
         if self.sums is not None:
-            self.sums[first] += sign[:, None] * self.sums[second]
+            for start, stop in blocks(len(first), max(1, CACHED // self.sums.shape[1])):
+                more = self.sums[second[start:stop]]
+                more *= sign[start:stop, None]
+                self.sums[first[start:stop]] += more
         if self.between is not None:
             self.between.merge(first, second, sign)
         spread = self._spreads(first)

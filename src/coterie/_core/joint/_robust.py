@@ -86,7 +86,7 @@ class Percentiles:
         cls, columns: FloatArray, weights: FloatArray | None
     ) -> tuple[Percentiles, IntArray]:
         """The percentiles, and the rows of each column in order of its values."""
-        order = np.argsort(columns, axis=0, kind="stable")
+        order = np.argsort(columns, axis=0)
         values = np.take_along_axis(columns, order, axis=0)
         counts = np.ones(columns.shape) if weights is None else weights[order]
         counts = np.where(np.isnan(values), 0.0, counts)
