@@ -15,6 +15,7 @@ from coterie._core.joint import (
     MAX_KEPT,
     Clipped,
     ContentOrder,
+    CrossSums,
     JointData,
     Leaves,
     Percentiles,
@@ -22,6 +23,7 @@ from coterie._core.joint import (
     Rules,
     Splits,
     content_folds,
+    cross_sums,
     inputs_that_pay,
     max_judged_columns,
     products_of,
@@ -117,7 +119,9 @@ def training_from_columns(
     rows, place = order.rows, np.argsort(order.columns)
     targets, counts = targets[rows], counts[rows]
     if isinstance(splits, int):
-        splits = Splits.of_folds(content_folds(targets, order.hashes[rows], splits))
+        is_shared = order.is_replicate[rows]
+        fold = content_folds(targets, order.hashes[rows], is_shared, splits)
+        splits = Splits.of_folds(fold, splits if is_shared.any() else None)
     else:
         splits = splits._replace(set_of_row=splits.set_of_row[rows])
     # Rounding may depend on where a column is, so all is computed in the order of the content.
@@ -147,6 +151,7 @@ def training_from_columns(
         Leaves(shape.sizes, covariances, None if covariances is not None else weighted),
         leaves @ (counts[:, None] * wanted) / n,
         sums,
+        lambda: cross_sums(leaves, wanted, counts, splits),
         float(n),
     )
     is_coherent = _check_of(spec, columns, rows, counts, centre, spread, shape.members)
@@ -196,6 +201,7 @@ def training_from_moments(parts: Sequence[Accumulated], spec: JointSpec) -> Join
         Leaves(shape.sizes, np.asarray((covariances + covariances.T) / 2)),
         weights.T @ relevance,
         sums,
+        lambda: _cross_of_parts(parts, centre, scale, weights),
         float(whole.count),
     )
     return JointTraining(
@@ -237,6 +243,26 @@ def _sums_of_parts(
     held_out = np.eye(len(parts), dtype=bool)
     return RowSums(
         np.array(count), np.array(total), np.array(products), n_targets, ~held_out, held_out
+    )
+
+
+def _cross_of_parts(
+    parts: Sequence[Accumulated], centre: FloatArray, scale: FloatArray, weights: sparse.csr_array
+) -> CrossSums:
+    """Sums over each batch of weighted standardised columns, and of their products with targets."""
+    d = parts[0].n_features
+    count, total, targets, cross = [], [], [], []
+    for part in parts:
+        gap, shift = (part.mean - centre) / scale, part.from_origin
+        within = part.cross - part.count * np.outer(shift[:d], shift[d:])
+        products = within / np.outer(scale[:d], scale[d:]) + part.count * np.outer(gap[:d], gap[d:])
+        count.append(part.count)
+        total.append(part.count * (weights.T @ gap[:d]))
+        targets.append(part.count * gap[d:])
+        cross.append(weights.T @ products)
+    held_out = np.eye(len(parts), dtype=bool)
+    return CrossSums(
+        np.array(count), np.array(total), np.array(targets), np.array(cross), ~held_out
     )
 
 

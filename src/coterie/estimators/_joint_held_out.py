@@ -25,7 +25,7 @@ SUMS = ("count", "total", "products", "n_targets", "train", "test")
 
 def plain_evidence(evidence: FoldEvidence) -> dict[str, Any]:
     """The evidence as plain arrays, so that skops need not trust its classes."""
-    sums, penalty, rules, freedom = evidence
+    sums, penalty, rules, freedom = evidence[:4]
     return {
         **{name: getattr(sums, name) for name in SUMS},
         "penalty": tuple(penalty),
@@ -34,6 +34,9 @@ def plain_evidence(evidence: FoldEvidence) -> dict[str, Any]:
         "max_size": rules.max_size,
         "kinds": rules.kinds,
         "freedom": tuple(freedom),
+        "pool": evidence.pool,
+        "starts": evidence.starts,
+        "shares": evidence.shares,
     }
 
 
@@ -46,6 +49,9 @@ def look_at_held_out(joint: JointFit, plain: dict[str, Any]) -> dict[str, Any]:
         Penalty(*plain["penalty"]),
         Rules(plain["floor"], False, graph, plain["max_size"], plain["kinds"]),
         Freedom(*plain["freedom"]),
+        plain["pool"],
+        plain["starts"],
+        plain["shares"],
     )
     with few_threads(True):
         found = held_out(joint.tree, joint.path, joint.chosen, evidence)

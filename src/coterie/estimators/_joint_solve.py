@@ -198,7 +198,7 @@ def _solved_from_rows(
         raise ValueError("X is constant in all columns: there is nothing to group.")
     with steps.step("inputs"):
         counts = np.ones(len(columns)) if weights is None else weights
-        order = content_order(columns, values, counts)
+        order = content_order(columns, values, counts, splits if isinstance(splits, int) else 5)
         if own is None and (
             chosen := _chosen_inputs(spec, columns, values, weights, order, may_change=has_holes)
         ):
@@ -307,7 +307,8 @@ def _chosen_inputs(
         return None
     if spec.inputs == "auto":
         return inputs_by_content(columns, targets, weights, order)
-    return INPUTS[spec.inputs].of(columns, weights)
+    rows = order.rows
+    return INPUTS[spec.inputs].of(columns[rows], None if weights is None else weights[rows])
 
 
 def word_of(inputs: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from coterie._core.joint import content_folds, row_hashes
+from coterie._core.joint import content_folds, content_order
 from coterie._core.values import FloatArray
 from coterie._data.moments import Moments
 
@@ -32,8 +32,10 @@ def sparse_moments(
     n_folds : int
     """
     X = sparse.csr_array(X)
-    hashes = [row_hashes(X[part].toarray(), targets[part]) for part in _parts(X)]
-    folds = content_folds(targets, np.concatenate(hashes), n_folds)
+    counts = np.ones(len(targets)) if weights is None else weights
+    order = content_order(X, targets, counts, n_folds)
+    # Moments have no rows that all folds share.
+    folds = content_folds(targets, order.hashes, np.zeros(len(targets), dtype=bool), n_folds)
     moments = Moments()
     for part in _parts(X):
         own = None if weights is None else weights[part]

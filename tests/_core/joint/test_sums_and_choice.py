@@ -68,13 +68,18 @@ def test_weights_count_rows(rows, rng):
     np.testing.assert_allclose(weighted.total, repeated.total)
 
 
+def noise_of(sums, sizes):
+    everything = np.ones((sums.n_splits, len(sizes)), dtype=bool)
+    return penalty_and_noise(sums, sizes, everything[0], everything)
+
+
 def test_noise_asks_for_a_larger_penalty(rng):
     columns = rng.normal(size=(60, 20))
     splits = Splits.of_folds(np.arange(60) % 5)
     signal = columns @ np.ones((20, 1)) + rng.normal(size=(60, 1))
     noise = rng.normal(size=(60, 1))
     found = [
-        penalty_and_noise(sums_of_rows(columns, y, None, splits), np.ones(20))
+        noise_of(sums_of_rows(columns, y, None, splits), np.ones(20))
         for y in (signal, noise)
     ]
     assert found[0].per_row < 0.3 < found[1].per_row
@@ -107,7 +112,7 @@ def test_the_penalty_is_three_times_the_most_likely(rows):
 def test_noise_is_the_held_out_error_of_a_model_that_is_run(rows):
     columns, targets = rows
     pairs = list(KFold(4).split(columns))
-    found = penalty_and_noise(
+    found = noise_of(
         sums_of_rows(columns, targets, None, Splits.of_pairs(pairs, 40)), np.ones(5)
     )
     errors = []

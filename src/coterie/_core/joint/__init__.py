@@ -5,7 +5,6 @@ from coterie._core.joint._content import (
     ContentOrder,
     content_folds,
     content_order,
-    row_hashes,
 )
 from coterie._core.joint._fit_joint import JointData, JointFit, fit_joint
 from coterie._core.joint._growth import grow_tree
@@ -21,7 +20,15 @@ from coterie._core.joint._robust import (
     inputs_that_pay,
     max_judged_columns,
 )
-from coterie._core.joint._sums import RowSums, Scatter, Splits, products_of, sums_of_rows
+from coterie._core.joint._sums import (
+    CrossSums,
+    RowSums,
+    Scatter,
+    Splits,
+    cross_sums,
+    products_of,
+    sums_of_rows,
+)
 from coterie._core.joint._tree import Rules, Tree, labels_of
 
 __all__ = [
@@ -31,6 +38,7 @@ __all__ = [
     "MAX_SHARE_OF_ROWS",
     "Clipped",
     "ContentOrder",
+    "CrossSums",
     "FoldEvidence",
     "Freedom",
     "HeldOut",
@@ -49,6 +57,7 @@ __all__ = [
     "Tree",
     "content_folds",
     "content_order",
+    "cross_sums",
     "fit_joint",
     "grow_tree",
     "held_out",
@@ -57,6 +66,5 @@ __all__ = [
     "labels_of",
     "max_judged_columns",
     "products_of",
-    "row_hashes",
     "sums_of_rows",
 ]

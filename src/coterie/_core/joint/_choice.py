@@ -97,19 +97,28 @@ def scored_numbers(
     most = max(1, int(sums.count.sum() * MAX_SHARE_OF_ROWS))
     common = [n for n in NUMBERS if n <= most and all(n in path.numbers for path in paths)]
     wanted = sorted({chosen, *(n for n in common if n in numbers)})
-    found = np.array(
-        [_held_out_errors(sums, split, weights, path, wanted) for split, path in enumerate(paths)]
-    )
+    found = held_out_errors(sums, paths, weights, wanted)
     null, errors = found[:, 0], found[:, 1:]
     scores = 1 - errors.mean(axis=0) / null.mean()
     shares = (errors - errors[:, [int(scores.argmax())]]) / null.mean()
     return Scored(np.array(wanted, dtype=np.intp), scores, standard_error(shares))
 
 
-def _held_out_errors(
+def held_out_errors(
+    sums: RowSums, paths: list[Path], weights: FloatArray, numbers: list[int]
+) -> FloatArray:
+    """Held-out errors of the mean of the training rows, and of each number of groups.
+
+    Of shape (n_splits, 1 + n_numbers).
+    """
+    return np.array(
+        [_errors_of_split(sums, split, weights, path, numbers) for split, path in enumerate(paths)]
+    )
+
+
+def _errors_of_split(
     sums: RowSums, split: int, weights: FloatArray, path: Path, numbers: list[int]
 ) -> FloatArray:
-    """Held-out errors of the mean of the training rows, and of each number of groups."""
     train = sums.over(sums.train[split])
     slopes = [np.zeros((len(train.cross), sums.n_targets))]
     for number in numbers:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie._core.values import FloatArray, IntArray
+from coterie._core.values import BoolArray, FloatArray, IntArray, is_sparse
 
 Hashes = NDArray[np.uint64]
 # Numbers that are hashed at a time: as many as the cache of a core holds.
 BLOCK = 2**15
 # Rows whose values tell columns apart, unless these are equal there.
 N_KEY_ROWS = 16
+# So often one of several rows that nothing tells apart is picked.
+MOST_PICKED = 20
 
 
 class ContentOrder(NamedTuple):
@@ -27,53 +29,102 @@ class ContentOrder(NamedTuple):
     columns : ndarray of shape (n_columns,)
         The columns in order.
     hashes : ndarray of shape (n_samples,)
-        A hash of each row, before they are put in order; that of the target where no other row
-        has the same target.
+        A hash of each row, before they are put in order. Rows that are equal, targets included,
+        have the same.
+    is_replicate : ndarray of shape (n_samples,)
+        Rows of a table of few different rows, each of them there many times.
     """
 
     rows: IntArray
     columns: IntArray
     hashes: Hashes
+    is_replicate: BoolArray
 
 
-def content_order(columns: FloatArray, targets: FloatArray, counts: FloatArray) -> ContentOrder:
+def content_order(
+    columns: Any, targets: FloatArray, counts: FloatArray, n_folds: int = 5
+) -> ContentOrder:
     """Put rows and columns in an order that depends on what they hold, not on where they are.
 
     Rows and columns that come in another order are put in the same one. So whatever is computed
-    afterwards is equal to the last bit. The values of a row are read only if another row has the
-    same target, and those of a column only in a few rows, unless another column has the same there.
+    afterwards is equal to the last bit. Rows are told apart by their targets, and where these are
+    equal by their values, each together with the hash of its column; columns by their values, each
+    together with the hash of its row. Where this leaves ties between different rows, as in
+    symmetric tables, one of them is picked, and the others follow.
 
     Parameters
     ----------
-    columns : ndarray of shape (n_samples, n_columns)
+    columns : ndarray or csr_array of shape (n_samples, n_columns)
+        The order is the same for both.
     targets : ndarray of shape (n_samples, n_targets)
     counts : ndarray of shape (n_samples,)
         How many times each row counts. A row that counts twice has the hash of one that is there
         twice.
+    n_folds : int
+        Rows that are there at least so many times may be replicates.
     """
-    hashes = _hashes_of_targets(targets)
-    tied = _tied(hashes)
-    hashes[tied] = _sums_over_columns(columns, tied, hashes, np.zeros(1, dtype=np.uint64))
-    # Rows that are there several times count once, as those with a weight do.
-    once = np.unique(hashes, return_index=True)[1]
-    of_columns = _sums_over_rows(columns, once[:N_KEY_ROWS], slice(None), hashes)
-    alike, again = _tied(of_columns), np.zeros_like(of_columns)
-    again[alike] = _sums_over_rows(columns, once, alike, hashes)
-    # Rows with the same values in different columns have one hash.
-    equal, second = _tied(hashes), np.zeros_like(hashes)
-    if len(equal):
-        of_all = _sums_over_rows(columns, once, slice(None), hashes)
-        second[equal] = _sums_over_columns(columns, equal, hashes, of_all)
-    return ContentOrder(
-        np.lexsort((counts, second, hashes)), np.lexsort((again, of_columns)), hashes
-    )
-
-
-def row_hashes(columns: FloatArray, targets: FloatArray) -> Hashes:
-    """A hash of each row and its targets, the same whatever the order of the columns."""
     of_targets = _hashes_of_targets(targets)
-    everything = np.arange(len(columns))
-    return _sums_over_columns(columns, everything, of_targets, np.zeros(1, dtype=np.uint64))
+    number, once = _different_rows(columns, of_targets)
+    # Rounded, since the order of a sum changes its last digits.
+    times = np.bincount(number, counts, len(once)).astype(np.float64).round(6)
+    hashes = _told_apart(columns, once, _mixed(of_targets[once] ^ _bits(times)))
+    order = _order_of_columns(columns, once, hashes)
+    is_replicate = _are_replicates(columns, once, times, n_folds)[number]
+    return ContentOrder(np.lexsort((counts, hashes[number])), order, hashes[number], is_replicate)
+
+
+def _different_rows(columns: Any, of_targets: Hashes) -> tuple[IntArray, IntArray]:
+    """Which of the different rows each row is, and where each is first."""
+    exact, tied = of_targets.copy(), _tied(of_targets)
+    places = _mixed(np.arange(columns.shape[1], dtype=np.uint64))
+    exact[tied] = _mixed(exact[tied] + _sums_over_columns(columns, tied, places))
+    _, once, number = np.unique(exact, return_index=True, return_inverse=True)
+    return number.ravel(), once
+
+
+def _told_apart(columns: Any, once: IntArray, hashes: Hashes) -> Hashes:
+    """A hash of each different row that does not depend on the order of the columns."""
+    n_picked = 0
+    while len(tied := _tied(hashes)):
+        of_columns = _mixed(_sums_over_rows(columns, once, slice(None), hashes))
+        n_before, refined = len(np.unique(hashes)), hashes.copy()
+        refined[tied] = _mixed(hashes[tied] + _sums_over_columns(columns, once[tied], of_columns))
+        if len(np.unique(refined)) == n_before:
+            if n_picked == MOST_PICKED:
+                return refined
+            n_picked += 1
+            refined[tied[refined[tied].argmin()]] += np.uint64(1)
+        hashes = refined
+    return hashes
+
+
+def _order_of_columns(columns: Any, once: IntArray, hashes: Hashes) -> IntArray:
+    """An order of the columns by the values in a few rows, and where these are equal in all."""
+    rank = np.argsort(hashes, kind="stable")
+    few = rank[:N_KEY_ROWS]
+    first = _mixed(_sums_over_rows(columns, once[few], slice(None), hashes[few]))
+    second, tied = np.zeros_like(first), _tied(first)
+    second[tied] = _mixed(_sums_over_rows(columns, once, tied, hashes))
+    return np.lexsort((second, first))
+
+
+def _are_replicates(columns: Any, once: IntArray, times: FloatArray, n_folds: int) -> BoolArray:
+    """Which of the different rows are replicates.
+
+    A weight is a row that is there several times, so many equal rows may be one row with a
+    weight. They are taken to be replicates if the table as a whole has few different ones: most
+    of its rows have values that are there with another target too, or there are less than four
+    different rows for each fold.
+    """
+    often = times >= n_folds
+    if not often.any():
+        return often
+    places = _mixed(np.arange(columns.shape[1], dtype=np.uint64))
+    values = np.unique(_sums_over_columns(columns, once, places), return_inverse=True)[1].ravel()
+    has_others = np.bincount(values)[values] > 1
+    are_most = bool(times[often & has_others].sum() > times.sum() / 2)
+    are_few = len(once) < 4 * n_folds and bool(times.sum() >= 2 * n_folds * len(once))
+    return often if are_most or are_few else np.zeros_like(often)
 
 
 def _hashes_of_targets(targets: FloatArray) -> Hashes:
@@ -90,30 +141,38 @@ def _tied(hashes: Hashes) -> IntArray:
     return np.flatnonzero(times[number.ravel()] > 1)
 
 
-def _sums_over_columns(
-    columns: FloatArray, rows: IntArray, of_rows: Hashes, of_columns: Hashes
-) -> Hashes:
-    """A hash of each of some rows: the sum of those of its values, in any order."""
-    sums = of_rows[rows].copy()
+def _sums_over_columns(columns: Any, rows: IntArray, of_columns: Hashes) -> Hashes:
+    """For each of some rows, the sum of the hashes of its values, each with that of its column."""
+    if is_sparse(columns):
+        some = columns[rows]
+        plain = _mixed(of_columns)
+        extra = _mixed(_bits(some.data) ^ of_columns[some.indices]) - plain[some.indices]
+        running = np.append(np.uint64(0), extra.cumsum(dtype=np.uint64))
+        return running[some.indptr[1:]] - running[some.indptr[:-1]] + plain.sum(dtype=np.uint64)
+    sums = np.empty(len(rows), dtype=np.uint64)
     for start, stop in _stretches(len(rows), columns.shape[1]):
-        some = rows[start:stop]
-        hashed = _mixed(_bits(columns[some]) ^ of_rows[some, None] ^ of_columns)
-        sums[start:stop] += hashed.sum(axis=1, dtype=np.uint64)
-    return _mixed(sums)
+        hashed = _mixed(_bits(columns[rows[start:stop]]) ^ of_columns)
+        sums[start:stop] = hashed.sum(axis=1, dtype=np.uint64)
+    return sums
 
 
 def _sums_over_rows(
-    columns: FloatArray, rows: IntArray, chosen: IntArray | slice, of_rows: Hashes
+    columns: Any, rows: IntArray, chosen: IntArray | slice, of_rows: Hashes
 ) -> Hashes:
-    """A hash of each of some columns: the sum of those of its values in some rows."""
+    """For each of some columns, the sum of the hashes of its values, each with that of its row."""
+    if is_sparse(columns):
+        some, plain = columns[rows], _mixed(of_rows)
+        each = np.repeat(np.arange(len(rows)), np.diff(some.indptr))
+        every = np.full(columns.shape[1], plain.sum(dtype=np.uint64))
+        np.add.at(every, some.indices, _mixed(_bits(some.data) ^ of_rows[each]) - plain[each])
+        return every[chosen]
     width = columns.shape[1] if isinstance(chosen, slice) else len(chosen)
     sums = np.zeros(width, dtype=np.uint64)
     for start, stop in _stretches(len(rows) if width else 0, width):
-        some = rows[start:stop]
-        sums += _mixed(_bits(columns[some][:, chosen]) ^ of_rows[some, None]).sum(
-            axis=0, dtype=np.uint64
-        )
-    return _mixed(sums)
+        some = columns[rows[start:stop]][:, chosen]
+        hashed = _mixed(_bits(some) ^ of_rows[start:stop, None])
+        sums += hashed.sum(axis=0, dtype=np.uint64)
+    return sums
 
 
 def _stretches(n_rows: int, n_columns: int) -> Iterator[tuple[int, int]]:
@@ -140,25 +199,34 @@ def _mixed(bits: Hashes) -> Hashes:
     return np.bitwise_xor(bits, shifted, out=bits)
 
 
-def content_folds(targets: FloatArray, hashes: Hashes, n_folds: int) -> IntArray:
+def content_folds(
+    targets: FloatArray, hashes: Hashes, is_replicate: BoolArray, n_folds: int
+) -> IntArray:
     """Folds with like targets, the same for rows in any order; equal rows share a fold.
 
     Rows are sorted by the targets and dealt out, `n_folds` at a time. If all targets differ, the
-    folds depend on their order and nothing else, such as the units of the columns.
+    folds depend on their order and nothing else, such as the units of the columns. Replicates have
+    no fold, -1: each fold has an equal share of them. There are fewer folds where there are fewer
+    different rows.
 
     Parameters
     ----------
     targets : ndarray of shape (n_samples, n_targets)
     hashes : ndarray of shape (n_samples,)
         The hash of each row.
+    is_replicate : ndarray of shape (n_samples,)
     """
-    unique, first, number = np.unique(hashes, return_index=True, return_inverse=True)
+    fold = np.full(len(targets), -1, dtype=np.intp)
+    dealt = np.flatnonzero(~is_replicate)
+    _, first, number = np.unique(hashes[dealt], return_index=True, return_inverse=True)
+    n_folds = n_folds if is_replicate.any() else min(n_folds, len(first))
     # The last key is the first to sort by.
-    rank = np.lexsort((unique, *targets[first].T[::-1]))
+    rank = np.lexsort((hashes[dealt[first]], *targets[dealt[first]].T[::-1]))
     # Who of neighbours in rank gets which fold is drawn once and for all, so that the last digits
     # of the targets do not matter.
     drawn = np.random.default_rng(0).random(len(rank))
     within = np.lexsort((drawn, np.arange(len(rank)) // n_folds))
-    fold = np.empty(len(rank), dtype=np.intp)
-    fold[rank[within]] = np.arange(len(rank)) % n_folds
-    return fold[number.ravel()]
+    of_each = np.empty(len(rank), dtype=np.intp)
+    of_each[rank[within]] = np.arange(len(rank)) % n_folds
+    fold[dealt] = of_each[number.ravel()]
+    return fold

@@ -11,11 +11,16 @@ from scipy import sparse
 
 from coterie._core.joint._choice import number_within_allowance
 from coterie._core.joint._growth import grow_tree
-from coterie._core.joint._held_out import FoldEvidence, rules_of_start
+from coterie._core.joint._held_out import (
+    FoldEvidence,
+    groups_predict,
+    rules_of_start,
+    shares_of_sets,
+)
 from coterie._core.joint._likeness import Leaves
 from coterie._core.joint._path import Freedom, Path, joint_path
 from coterie._core.joint._penalty import penalty_and_noise
-from coterie._core.joint._sums import RowSums
+from coterie._core.joint._sums import CrossSums, RowSums
 from coterie._core.joint._tree import Rules, Tree, labels_of
 from coterie._core.values import BoolArray, FloatArray, IntArray, TellStep, tell_nobody
 
@@ -38,12 +43,15 @@ class JointData(NamedTuple):
     sums : callable
         The :class:`RowSums` of weighted sums of the leaves; the argument is a sparse array of
         shape (n_leaves, n_sums).
+    cross : callable
+        The :class:`CrossSums` of all leaves.
     n_rows : float
     """
 
     leaves: Leaves
     relevance: FloatArray
     sums: Callable[[sparse.csr_array], RowSums]
+    cross: Callable[[], CrossSums]
     n_rows: float
 
 
@@ -83,7 +91,7 @@ class JointFit:
         is_too_few = n_groups < min(self.path.numbers)
         nodes = self.path.start[:0] if is_too_few else cut(self.tree, n_groups)
         if len(nodes) > n_groups and self.leaves_out:
-            nodes = most_relevant(self.tree, nodes, self.relevance, self.kept, n_groups)
+            nodes = most_relevant(self.tree, nodes, self.relevance[nodes], self.kept, n_groups)
         if len(nodes) != n_groups:
             fewest = min(self.path.numbers) if n_groups < len(self.path.start) else len(nodes)
             raise ValueError(
@@ -111,9 +119,12 @@ def cut(tree: Tree, most: int) -> IntArray:
 def most_relevant(
     tree: Tree, nodes: IntArray, relevance: FloatArray, kept: BoolArray, most: int
 ) -> IntArray:
-    """The nodes that alone explain the targets best, at most so many; kept ones are among them."""
+    """The nodes that alone explain the targets best, at most so many; kept ones are among them.
+
+    `relevance` is that of each of the nodes.
+    """
     must = holds_kept(tree, nodes, kept)
-    rank = np.lexsort((-relevance[nodes], ~must))
+    rank = np.lexsort((-relevance, ~must))
     return np.sort(nodes[rank[: max(most, int(must.sum()))]])
 
 
@@ -153,20 +164,76 @@ def fit_joint(
     tree = grow_tree(data.leaves, rules, tell)
     tell("path", 0, 1)
     everything = np.arange(len(tree.start))
-    alone = tree.below(everything, tree.signs[:, None] * data.relevance)
-    relevance = np.square(alone).sum(axis=1) / np.maximum(tree.spread, 1e-9) ** 2
+    relevance = relevance_of(tree, everything, data.relevance)
     most = int(np.clip(data.n_rows, FEWEST_START, MOST_START))
-    candidates = start = cut(tree, most)
-    if len(start) > most and leaves_out:
-        start = most_relevant(tree, start, relevance, kept, most)
-    sums = data.sums(_weights(tree, start))
-    penalty = penalty_and_noise(sums, tree.n_members[start].astype(np.float64))
-    freedom = Freedom(leaves_out, holds_kept(tree, start, kept))
-    path = joint_path(sums.everything(), tree, start, penalty, freedom)
+    candidates = cut(tree, most)
+    starts = _Starts(tree, candidates, kept, most if leaves_out else len(candidates))
+    start = starts.by(relevance[candidates])
+    pool, sums, starts_of_splits, shares = starts.pool(start, data)
+    own = np.isin(pool, start)
+    sizes = tree.n_members[pool].astype(np.float64)
+    penalty = penalty_and_noise(sums, sizes, own, starts_of_splits)
+    freedom = Freedom(leaves_out, holds_kept(tree, pool, kept))
+    path = joint_path(sums.everything().only(own), tree, start, penalty, freedom.only(own))
     chosen = number_within_allowance(path, penalty, data.n_rows, len(candidates))
+    of_pool = rules_of_start(rules, tree, pool)
+    evidence = FoldEvidence(sums, penalty, of_pool, freedom, pool, starts_of_splits, shares)
+    if not penalty.predicts and groups_predict(tree, chosen, evidence):
+        evidence = evidence._replace(penalty=penalty._replace(predicts=True))
     tell("path", 1, 1)
-    evidence = FoldEvidence(sums, penalty, rules_of_start(rules, tree, start), freedom)
     return JointFit(tree, path, chosen, relevance, leaves_out, kept), evidence
+
+
+def relevance_of(tree: Tree, nodes: IntArray, covariance: FloatArray) -> FloatArray:
+    """Share of the targets' variance that each node alone explains.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (n_leaves, n_targets)
+        Covariance of each leaf with each standardised target.
+    """
+    alone = tree.below(nodes, tree.signs[:, None] * covariance)
+    return np.asarray(np.square(alone).sum(axis=1) / np.maximum(tree.spread[nodes], 1e-9) ** 2)
+
+
+class _Starts(NamedTuple):
+    """Which of the candidates a path starts from: those that alone explain the targets best."""
+
+    tree: Tree
+    candidates: IntArray
+    kept: BoolArray
+    most: int
+
+    def by(self, relevance: FloatArray) -> IntArray:
+        """The nodes at the start, by the relevance of the candidates."""
+        if len(self.candidates) <= self.most:
+            return self.candidates
+        return most_relevant(self.tree, self.candidates, relevance, self.kept, self.most)
+
+    def pool(
+        self, start: IntArray, data: JointData
+    ) -> tuple[IntArray, RowSums, BoolArray, BoolArray]:
+        """All nodes that any path starts from, their sums, and which those of each path are.
+
+        The target chooses for the path from some of the rows in these rows alone: otherwise the
+        rows that are held out would have had a say.
+        """
+        if len(self.candidates) <= self.most:
+            sums = data.sums(_weights(self.tree, start))
+            n_shares = len(shares_of_sets(len(sums.count)))
+            everything = np.ones((sums.n_splits + n_shares, len(start)), dtype=bool)
+            return start, sums, everything[: sums.n_splits], everything[sums.n_splits :]
+        cross = data.cross()
+        sets = [*cross.train, *shares_of_sets(len(cross.count))]
+        each = [
+            self.by(relevance_of(self.tree, self.candidates, cross.covariance(some)))
+            for some in sets
+        ]
+        pool = np.unique(np.concatenate([start, *each]))
+        chosen = np.array([np.isin(pool, one) for one in each])
+        n_splits = len(cross.train)
+        sums = data.sums(_weights(self.tree, pool))
+        return pool, sums, chosen[:n_splits], chosen[n_splits:]
 
 
 def _weights(tree: Tree, nodes: IntArray) -> sparse.csr_array:

@@ -7,18 +7,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from coterie._core.joint._choice import Scored, scored_numbers
+from coterie._core.joint._choice import Scored, held_out_errors, scored_numbers
 from coterie._core.joint._growth import grow_tree
 from coterie._core.joint._likeness import Leaves
 from coterie._core.joint._path import Freedom, Path, joint_path
-from coterie._core.joint._penalty import Penalty
+from coterie._core.joint._penalty import Penalty, is_gain
 from coterie._core.joint._sums import RowSums, Scatter
 from coterie._core.joint._tree import Rules, Tree, labels_of
 from coterie._core.values import BoolArray, FloatArray, IntArray
 
-# Stability is measured on paths from this share of the sets of rows. The groups at the start are
-# those of all rows, which makes them easier to find again; so two fifths of the rows say what fits
-# to half of the rows find.
+# Stability is measured on paths from this share of the sets of rows. The tree below the groups at
+# the start is that of all rows, which makes groups easier to find again; so two fifths of the rows
+# say what fits to half of the rows find.
 STABILITY_SHARE = 0.4
 # On so many paths at most.
 MAX_RESAMPLED = 5
@@ -32,17 +32,27 @@ class FoldEvidence(NamedTuple):
     Parameters
     ----------
     sums : RowSums
-        Sums of the groups at the start of the path.
+        Sums of the groups that are at the start of any path.
     penalty : Penalty
     rules : Rules
-        For the groups at the start, as leaves; they have their signs.
+        For these groups, as leaves; they have their signs.
     freedom : Freedom
+    pool : ndarray of shape (n_pool,)
+        The nodes of the tree that these groups are.
+    starts : ndarray of shape (n_splits, n_pool)
+        Which are at the start of the path from the training rows of each split. Where there are
+        more candidates than a path starts from, the target chooses, in these rows alone.
+    shares : ndarray of shape (n_shares, n_pool)
+        The same for each path from some of the rows, for the stability.
     """
 
     sums: RowSums
     penalty: Penalty
     rules: Rules
     freedom: Freedom
+    pool: IntArray
+    starts: BoolArray
+    shares: BoolArray
 
 
 class HeldOut(NamedTuple):
@@ -81,13 +91,28 @@ class HeldOut(NamedTuple):
 
 def held_out(tree: Tree, path: Path, chosen: int, evidence: FoldEvidence) -> HeldOut:
     """Walk the path again without some of the rows, and score its groups on others."""
-    sums, penalty, _, freedom = evidence
-    paths = [
-        joint_path(sums.over(train), tree, path.start, penalty, freedom) for train in sums.train
-    ]
-    parts = _start_in_nodes(tree, path.start)
-    scored = scored_numbers(sums, paths, parts, path.numbers, chosen)
+    parts = _start_in_nodes(tree, evidence.pool)
+    paths = _paths_of_splits(tree, evidence)
+    scored = scored_numbers(evidence.sums, paths, parts, path.numbers, chosen)
     return HeldOut(scored, _resampled(tree, path, scored.numbers.tolist(), evidence))
+
+
+def groups_predict(tree: Tree, number: int, evidence: FoldEvidence) -> bool:
+    """Whether so many groups predict held-out rows better than the means by more than chance."""
+    parts, paths = _start_in_nodes(tree, evidence.pool), _paths_of_splits(tree, evidence)
+    errors = held_out_errors(evidence.sums, paths, parts, [number])
+    return is_gain(errors[:, 0] - errors[:, 1])
+
+
+def _paths_of_splits(tree: Tree, evidence: FoldEvidence) -> list[Path]:
+    """The path from the training rows of each split."""
+    sums, pool, freedom = evidence.sums, evidence.pool, evidence.freedom
+    return [
+        joint_path(
+            sums.over(train).only(some), tree, pool[some], evidence.penalty, freedom.only(some)
+        )
+        for train, some in zip(sums.train, evidence.starts, strict=True)
+    ]
 
 
 def rules_of_start(rules: Rules, tree: Tree, start: IntArray) -> Rules:
@@ -115,15 +140,19 @@ def _resampled(
     tree: Tree, path: Path, wanted: list[int], evidence: FoldEvidence
 ) -> list[dict[int, IntArray]]:
     """The groups of paths, and of trees, from some of the rows."""
-    sums, penalty, rules, freedom = evidence
-    sizes, everything = tree.n_members[path.start], sums.everything()
+    sums, pool, everything = evidence.sums, evidence.pool, evidence.sums.everything()
+    place = np.searchsorted(pool, path.start)
     found: list[dict[int, IntArray]] = []
-    for sets in _shares_of_sets(len(sums.count)):
-        scatter = _standardised(sums.over(sets), everything)
-        grown = grow_tree(Leaves(sizes, scatter.columns / scatter.n), rules)
-        again = joint_path(scatter, grown, np.arange(len(sizes)), penalty, freedom)
+    for sets, some in zip(shares_of_sets(len(sums.count)), evidence.shares, strict=True):
+        sizes = tree.n_members[pool[some]]
+        scatter = _standardised(sums.over(sets).only(some), everything.only(some))
+        grown = grow_tree(Leaves(sizes, scatter.columns / scatter.n), evidence.rules.only(some))
+        freedom = evidence.freedom.only(some)
+        again = joint_path(scatter, grown, np.arange(len(sizes)), evidence.penalty, freedom)
         numbers = [number for number in wanted if number in again.numbers] or again.numbers
-        found.append({number: labels_of(grown, again.groups_at(number)) for number in numbers})
+        labels = np.full((len(numbers), len(pool)), -1, dtype=np.intp)
+        labels[:, some] = [labels_of(grown, again.groups_at(number)) for number in numbers]
+        found.append(dict(zip(numbers, labels[:, place], strict=True)))
     return found
 
 
@@ -143,7 +172,7 @@ def _standardised(some: Scatter, everything: Scatter) -> Scatter:
     )
 
 
-def _shares_of_sets(n_sets: int) -> list[BoolArray]:
+def shares_of_sets(n_sets: int) -> list[BoolArray]:
     """As many shares of the sets of rows as there are sets, each from one set on."""
     n_taken = max(1, min(n_sets - 1, round(STABILITY_SHARE * n_sets)))
     first = np.concatenate([np.ones(n_taken, dtype=bool), np.zeros(n_sets - n_taken, dtype=bool)])
@@ -159,4 +188,4 @@ def _overlaps(labels: IntArray, others: IntArray, sizes: IntArray) -> FloatArray
     both = np.zeros((n + 1, m + 1))
     np.add.at(both, (labels, others), sizes)
     either = both.sum(axis=1)[:n, None] + both.sum(axis=0)[None, :m] - both[:n, :m]
-    return np.asarray((both[:n, :m] / either).max(axis=1))
+    return np.asarray((both[:n, :m] / either).max(axis=1, initial=0.0))

@@ -39,6 +39,10 @@ class Freedom(NamedTuple):
     leaves_out: bool
     kept: BoolArray
 
+    def only(self, chosen: BoolArray) -> Freedom:
+        """The same for some of the starting groups."""
+        return self._replace(kept=self.kept[chosen])
+
 
 class Path(NamedTuple):
     """A path from many groups to one, each step with one group fewer.

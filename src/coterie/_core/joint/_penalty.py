@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coterie._core.joint._sums import RowSums, Scatter
-from coterie._core.values import FloatArray
+from coterie._core.values import BoolArray, FloatArray
 
 # Penalties per row, in units of the mean variance of the regression's directions.
 PENALTIES = 10.0 ** np.arange(-8.0, 3.05, 0.1)
@@ -42,7 +42,9 @@ class Penalty(NamedTuple):
     predicts: bool
 
 
-def penalty_and_noise(sums: RowSums, sizes: FloatArray) -> Penalty:
+def penalty_and_noise(
+    sums: RowSums, sizes: FloatArray, own: BoolArray, starts: BoolArray
+) -> Penalty:
     """A cautious penalty, and the held-out error of the regression with it.
 
     A feature shares its coefficient with the members of its group, so the penalty of a group is
@@ -53,22 +55,31 @@ def penalty_and_noise(sums: RowSums, sizes: FloatArray) -> Penalty:
     sums : RowSums
         Sums of the groups.
     sizes : ndarray of shape (n_groups,)
+    own : ndarray of shape (n_groups,)
+        The groups of the regression on all rows.
+    starts : ndarray of shape (n_splits, n_groups)
+        The groups of the regression on the training rows of each split.
     """
-    everything = sums.everything()
-    scale = 1 / np.sqrt(sizes)
+    everything = sums.everything().only(own)
+    scale = 1 / np.sqrt(sizes[own])
     variation, vectors = np.linalg.eigh(everything.columns * np.outer(scale, scale))
     per_row = cautious_penalty(
         np.maximum(variation, 0.0),
         vectors.T @ (scale[:, None] * everything.cross),
         everything.targets,
         everything.n,
-        float(sizes.sum()),
+        float(sizes[own].sum()),
     )
-    errors = np.array([_errors(sums, split, sizes, per_row) for split in range(sums.n_splits)])
+    errors = np.array(
+        [_errors(sums.only(one), split, sizes[one], per_row) for split, one in enumerate(starts)]
+    )
     null, noise = errors.mean(axis=0).tolist()
-    gains = errors[:, 0] - errors[:, 1]
-    predicts = bool(gains.mean() > SURE * standard_error(gains))
-    return Penalty(per_row, noise, null, predicts)
+    return Penalty(per_row, noise, null, is_gain(errors[:, 0] - errors[:, 1]))
+
+
+def is_gain(gains: FloatArray) -> bool:
+    """Whether gains on held-out rows, one for each split, are more than chance gives."""
+    return bool(gains.mean() > SURE * standard_error(gains))
 
 
 def _errors(sums: RowSums, split: int, sizes: FloatArray, per_row: float) -> FloatArray:

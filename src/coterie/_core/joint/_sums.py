@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +34,12 @@ class Scatter(NamedTuple):
     cross: FloatArray
     targets: FloatArray
 
+    def only(self, chosen: BoolArray) -> Scatter:
+        """The moments of some of the columns, and of all targets."""
+        kept = np.append(chosen, np.ones(len(self.targets), dtype=bool))
+        columns = self.columns[np.ix_(chosen, chosen)]
+        return self._replace(mean=self.mean[kept], columns=columns, cross=self.cross[chosen])
+
 
 @dataclass(frozen=True)
 class RowSums:
@@ -63,6 +69,14 @@ class RowSums:
     def n_splits(self) -> int:
         """Number of splits."""
         return len(self.train)
+
+    def only(self, chosen: BoolArray) -> RowSums:
+        """The sums of some of the columns, and of all targets."""
+        if chosen.all():
+            return self
+        kept = np.flatnonzero(np.append(chosen, np.ones(self.n_targets, dtype=bool)))
+        products = self.products[:, kept[:, None], kept[None, :]]
+        return replace(self, total=self.total[:, kept], products=products)
 
     def over(self, sets: BoolArray) -> Scatter:
         """Moments over some sets of rows, about their means."""
@@ -107,17 +121,48 @@ def products_of(rows: FloatArray) -> FloatArray:
     return products
 
 
+@dataclass(frozen=True)
+class CrossSums:
+    """Sums over sets of rows of very many columns, and of their products with the targets.
+
+    Parameters
+    ----------
+    count : ndarray of shape (n_sets,)
+    total : ndarray of shape (n_sets, n_columns)
+    targets : ndarray of shape (n_sets, n_targets)
+        Sums of the targets.
+    cross : ndarray of shape (n_sets, n_columns, n_targets)
+    train : ndarray of shape (n_splits, n_sets)
+        Which sets each split learns from.
+    """
+
+    count: FloatArray
+    total: FloatArray
+    targets: FloatArray
+    cross: FloatArray
+    train: BoolArray
+
+    def covariance(self, sets: BoolArray) -> FloatArray:
+        """Covariance of each column with each target over some sets of rows."""
+        n = float(self.count[sets].sum())
+        mean, of_targets = self.total[sets].sum(axis=0) / n, self.targets[sets].sum(axis=0) / n
+        return np.asarray(self.cross[sets].sum(axis=0) / n - np.outer(mean, of_targets))
+
+
 class Splits(NamedTuple):
-    """Sets of rows, and which of them each split learns from and is scored on."""
+    """Sets of rows, and which of them each split learns from and is scored on.
+
+    A row of no set, -1, is shared by all: each has an equal part of its weight.
+    """
 
     set_of_row: IntArray
     train: BoolArray
     test: BoolArray
 
     @classmethod
-    def of_folds(cls, fold: IntArray) -> Splits:
-        """Each fold is held out once."""
-        held_out = np.eye(int(fold.max()) + 1, dtype=bool)
+    def of_folds(cls, fold: IntArray, n_folds: int | None = None) -> Splits:
+        """Each fold is held out once; by default there are as many as rows name."""
+        held_out = np.eye(int(fold.max()) + 1 if n_folds is None else n_folds, dtype=bool)
         return cls(fold, ~held_out, held_out)
 
     @classmethod
@@ -130,18 +175,41 @@ class Splits(NamedTuple):
         return cls(of_row.ravel(), patterns[:, 0::2].T, patterns[:, 1::2].T)
 
 
+def weights_in_sets(counts: FloatArray, splits: Splits) -> FloatArray:
+    """How much each row counts in each set, of shape (n_rows, n_sets)."""
+    n_sets = splits.train.shape[1]
+    inside = splits.set_of_row[:, None] == np.arange(n_sets)
+    return np.where(splits.set_of_row[:, None] < 0, 1 / n_sets, inside) * counts[:, None]
+
+
+def cross_sums(
+    rows: FloatArray, targets: FloatArray, counts: FloatArray, splits: Splits
+) -> CrossSums:
+    """The sums of columns that are the rows of an array of shape (n_columns, n_samples)."""
+    weights = weights_in_sets(counts, splits)
+    by_target = weights[:, :, None] * targets[:, None, :]
+    n_sets, n_targets = by_target.shape[1:]
+    both = rows @ np.hstack([weights, by_target.reshape(len(targets), -1)])
+    cross = both[:, n_sets:].reshape(len(rows), n_sets, n_targets).swapaxes(0, 1)
+    of_targets = np.asarray(by_target.sum(axis=0))
+    return CrossSums(weights.sum(axis=0), both[:, :n_sets].T, of_targets, cross, splits.train)
+
+
 def sums_of_rows(
     columns: FloatArray, targets: FloatArray, weights: FloatArray | None, splits: Splits
 ) -> RowSums:
     """The sums of columns of shape (n_samples, n_columns), set by set."""
     both: Any = np.hstack([columns, targets])
     counts = np.ones(len(both)) if weights is None else weights
-    parts = [np.flatnonzero(splits.set_of_row == one) for one in range(splits.train.shape[1])]
-    return RowSums(
-        np.array([counts[rows].sum() for rows in parts]),
-        np.array([counts[rows] @ both[rows] for rows in parts]),
-        np.array([(both[rows] * counts[rows, None]).T @ both[rows] for rows in parts]),
-        targets.shape[1],
-        splits.train,
-        splits.test,
-    )
+    n_sets = splits.train.shape[1]
+    parts = [np.flatnonzero(splits.set_of_row == one) for one in range(n_sets)]
+    count = np.array([counts[rows].sum() for rows in parts])
+    total = np.array([counts[rows] @ both[rows] for rows in parts])
+    products = np.array([(both[rows] * counts[rows, None]).T @ both[rows] for rows in parts])
+    shared = np.flatnonzero(splits.set_of_row < 0)
+    if len(shared):
+        share = counts[shared] / n_sets
+        count += share.sum()
+        total += share @ both[shared]
+        products += (both[shared] * share[:, None]).T @ both[shared]
+    return RowSums(count, total, products, targets.shape[1], splits.train, splits.test)

@@ -41,6 +41,15 @@ class Rules(NamedTuple):
     kinds: IntArray | None = None
     is_coherent: Callable[[IntArray], bool] | None = None
 
+    def only(self, chosen: BoolArray) -> Rules:
+        """The rules for some of the leaves."""
+        some = np.flatnonzero(chosen)
+        graph, kinds = self.neighbours, self.kinds
+        return self._replace(
+            neighbours=None if graph is None else sparse.csr_array(graph[some][:, some]),
+            kinds=None if kinds is None else kinds[some],
+        )
+
 
 @dataclass(frozen=True)
 class Tree:
