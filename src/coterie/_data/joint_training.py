@@ -409,6 +409,8 @@ def _standardise_few(some: FloatArray, counts: FloatArray) -> tuple[FloatArray, 
 
 
 def _standard(targets: FloatArray, counts: FloatArray) -> FloatArray:
+    # In units of the largest, so that squares of huge or tiny numbers are numbers.
+    targets = targets / np.maximum(np.abs(targets).max(axis=0), np.finfo(float).tiny)
     centred = targets - counts @ targets / counts.sum()
     return centred / np.sqrt(counts @ np.square(centred) / counts.sum())
 

@@ -24,7 +24,7 @@ from coterie._core.aggregations import (
 )
 from coterie._core.criteria import PENALTIES
 from coterie._core.evidence import ComputeOptions, RunningAggregate
-from coterie._core.fit import FitSpec, Pricing, TrainingData
+from coterie._core.fit import FitSpec, Pricing
 from coterie._core.must_link import MustLink
 from coterie._core.search import ALONE, SEARCHES, Limits, Search
 from coterie._core.values import FloatArray, IntArray
@@ -220,11 +220,11 @@ def checked_number(parameter: str, number: object, *, positive: bool = False) ->
     return number
 
 
-def check_weights_count(data: TrainingData) -> None:
+def check_weights_count(total: float) -> None:
     """Raise if the sum of the weights is too small: weights count rows."""
-    if data.is_weighted and data.n < 4:
+    if total < 4:
         raise ValueError(
-            f"sample_weight sums to {data.n:g}. Weights count rows: scale them accordingly."
+            f"sample_weight sums to {total:g}. Weights count rows: scale them accordingly."
         )
 
 

@@ -11,11 +11,12 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._core.fit import Features
-from coterie._core.joint import HeldOut, Scored
+from coterie._core.joint import HeldOut
 from coterie._core.values import FloatArray
 from coterie._data.moments import Moments
 from coterie._data.parameters import checked_count, checked_word
 from coterie._data.training import Given
+from coterie.estimators._joint_choice import explained_choice
 from coterie.estimators._joint_held_out import (
     held_out_again,
     look_at_held_out,
@@ -309,8 +310,15 @@ class Coterie(Reducer):
     @property
     def choice_(self) -> str:
         """Why this number of groups; see Attributes."""
-        _, held_out = self._look_at_held_out()
-        return _explained(held_out.scored, int(self.n_groups_), is_asked=self._is_asked)
+        model, held_out = self._look_at_held_out()
+        return explained_choice(
+            model.joint.path,
+            model.n_samples,
+            held_out.scored,
+            int(self.n_groups_),
+            self.task_,
+            is_asked=self._is_asked,
+        )
 
     def with_n_groups(self, n_groups: int) -> Self:
         """A copy of this fitted reducer with another number of groups, without a new fit.
@@ -361,19 +369,3 @@ def _check_held_out(reducer: Coterie, plain: dict[str, Any]) -> None:
         raise ValueError("the resampled paths are of other groups")
     if len({len(one) for one in reducer.path_.values()}) != 1 or not reducer.choice_:
         raise ValueError("the scores do not belong to the numbers of groups")
-
-
-def _explained(scored: Scored, number: int, *, is_asked: bool) -> str:
-    """Why there are so many groups, in a sentence or two."""
-    best, top = scored.best, float(scored.score.max())
-    if is_asked:
-        return f"{_counted(number)}, as asked. The best cross-validated R2, {top:.3f}, has {best}."
-    score = float(scored.score[scored.numbers == number][0])
-    told = f"{_counted(number)}: fewer would cost the target more than noise explains. "
-    if number == best:
-        return f"{told}The cross-validated R2 is {score:.3f}, the best of the numbers tried."
-    return f"{told}The cross-validated R2 is {score:.3f}; the best, {top:.3f}, has {best}."
-
-
-def _counted(n_groups: int) -> str:
-    return f"{n_groups} group{'s' * (n_groups != 1)}"

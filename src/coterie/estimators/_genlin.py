@@ -56,7 +56,8 @@ class GenLinPricing:
             return kind(self.family, tolerance)
         if is_penalty:
             return Parsimony(tolerance)
-        check_weights_count(data)
+        if data.is_weighted:
+            check_weights_count(data.n)
         centre, spread = data.centre_and_spread(target)
         # With missing values, each merge is tested on different rows.
         in_units = data.min_rows is not None and not self.family.standardises

@@ -88,7 +88,7 @@ class JointModel:
         signs = np.ones(len(self.leaf_of))
         for number, members in enumerate(groups):
             labels[members] = number
-            signs[members] = self.signs[members] * self.signs[members[0]]
+            signs[members] = self._signs_of(members)
         standardised = self._standardised(groups, nodes, features, aggregation)
         aggregates = self._aggregates(groups, signs, standardised, aggregation, features)
         return Fit(
@@ -105,6 +105,11 @@ class JointModel:
             spread=self.spread,
             standardised=standardised,
         )
+
+    def _signs_of(self, members: IntArray) -> FloatArray:
+        """Signs of the members of a group: plus for most of them, whatever their order."""
+        signs, first = self.signs[members], members[self.leaf_of[members].argmin()]
+        return signs * np.sign(signs.sum() + self.signs[first] / 2)
 
     def _standardised(
         self, groups: list[IntArray], nodes: IntArray, features: Features, aggregation: Any

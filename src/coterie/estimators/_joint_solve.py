@@ -32,6 +32,7 @@ from coterie._data.joint_training import (
 )
 from coterie._data.moments import Moments
 from coterie._data.parameters import (
+    check_weights_count,
     checked_constraints,
     checked_count,
     checked_importance,
@@ -177,6 +178,8 @@ def _solved_from_rows(
     is_large = is_sparse(table.X) and np.prod(table.X.shape, dtype=float) > MAX_DENSE
     if is_sparse(table.X) and not is_large:
         table = table._replace(X=table.X.toarray())
+    if table.rows.weights is not None:
+        check_weights_count(float(table.rows.weights.sum()))
     task, exposure = _task_of_rows(table, asked.task), None
     if table.rows.offset is not None:
         exposure, weights = _exposed(table.rows.offset, table.rows.weights)

@@ -36,7 +36,8 @@ class MutualPricing:
         self, data: TrainingData, target: int, tolerance: float, *, is_penalty: bool
     ) -> Criterion:
         """The criterion for one target, at a tolerance or a penalty."""
-        check_weights_count(data)
+        if data.is_weighted:
+            check_weights_count(data.n)
         kind = MutualParsimony if is_penalty else Mutual
         return kind(tolerance, self._levels(data))
 

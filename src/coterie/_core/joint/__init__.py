@@ -1,6 +1,6 @@
 """Groups by their joint price: what a merge costs the target, given all other columns."""
 
-from coterie._core.joint._choice import MAX_SHARE_OF_ROWS, Scored
+from coterie._core.joint._choice import MAX_SHARE_OF_ROWS, Scored, most_groups
 from coterie._core.joint._content import (
     ContentOrder,
     content_folds,
@@ -65,6 +65,7 @@ __all__ = [
     "joint_path",
     "labels_of",
     "max_judged_columns",
+    "most_groups",
     "products_of",
     "sums_of_rows",
 ]

@@ -15,11 +15,8 @@ from coterie._core.values import FloatArray, IntArray
 NUMBERS = (1, 2, 3, 5, 8, 13, 21, 34, 55)
 # A regression on more columns than this share of the rows overfits.
 MAX_SHARE_OF_ROWS = 1 / 3
-# The allowance of a step, in units of the noise: the price of an effect of two standard errors,
+# The allowance of a step, in units of the noise: the price of an effect of two standard errors.
 ALLOWANCE = 4.0
-# and this much more for each time that the groups at the start are a fraction 1 / e of those that
-# they were chosen from: the best of many explain something by chance.
-SELECTION = 0.5
 # Steps are taken beyond the allowance if all of them cost at most this share of R2 (1 - R2): less
 # than a reader of the score would notice.
 NEGLIGIBLE = 0.01
@@ -47,7 +44,7 @@ class Scored(NamedTuple):
         return int(self.numbers[self.score.argmax()])
 
 
-def number_within_allowance(path: Path, penalty: Penalty, n_rows: float, n_candidates: int) -> int:
+def number_within_allowance(path: Path, penalty: Penalty, n_rows: float) -> int:
     """The number of groups from which on steps cost more than they are allowed to.
 
     Prices do not rise in order: a dear step may make the next ones cheap. So steps are judged
@@ -61,19 +58,20 @@ def number_within_allowance(path: Path, penalty: Penalty, n_rows: float, n_candi
     penalty : Penalty
     n_rows : float
         The number of groups is a third of it at most, if the path has so few.
-    n_candidates : int
-        How many groups those at the start of the path were chosen from.
     """
     numbers = np.array(path.numbers)
     paid = np.append(0.0, np.cumsum([step.price for step in path.steps]))[::-1]
-    most = max(int(n_rows * MAX_SHARE_OF_ROWS), int(numbers[0]))
+    most = most_groups(path, n_rows)
     numbers, paid = numbers[numbers <= most], paid[numbers <= most]
-    selection = np.log(max(n_candidates / len(path.start), 1.0))
-    allowance = (ALLOWANCE + SELECTION * selection) * penalty.noise
-    within = int((paid + allowance * numbers).argmin())
+    within = int((paid + ALLOWANCE * penalty.noise * numbers).argmin())
     unexplained = min(penalty.noise / penalty.null, 1.0)
     negligible = NEGLIGIBLE * (1 - unexplained) * unexplained * penalty.null * n_rows
     return int(numbers[np.flatnonzero(paid <= paid[within] + negligible)[0]])
+
+
+def most_groups(path: Path, n_rows: float) -> int:
+    """The most groups that are chosen: a third of the rows, or more if the path has so few."""
+    return max(int(n_rows * MAX_SHARE_OF_ROWS), min(path.numbers))
 
 
 def scored_numbers(

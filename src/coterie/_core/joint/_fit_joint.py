@@ -175,7 +175,7 @@ def fit_joint(
     penalty = penalty_and_noise(sums, sizes, own, starts_of_splits)
     freedom = Freedom(leaves_out, holds_kept(tree, pool, kept))
     path = joint_path(sums.everything().only(own), tree, start, penalty, freedom.only(own))
-    chosen = number_within_allowance(path, penalty, data.n_rows, len(candidates))
+    chosen = number_within_allowance(path, penalty, data.n_rows)
     of_pool = rules_of_start(rules, tree, pool)
     evidence = FoldEvidence(sums, penalty, of_pool, freedom, pool, starts_of_splits, shares)
     if not penalty.predicts and groups_predict(tree, chosen, evidence):

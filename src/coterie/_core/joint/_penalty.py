@@ -73,7 +73,8 @@ def penalty_and_noise(
     errors = np.array(
         [_errors(sums.only(one), split, sizes[one], per_row) for split, one in enumerate(starts)]
     )
-    null, noise = errors.mean(axis=0).tolist()
+    # Of a perfect prediction, rounding may leave less than nothing.
+    null, noise = np.maximum(errors.mean(axis=0), 0.0).tolist()
     return Penalty(per_row, noise, null, is_gain(errors[:, 0] - errors[:, 1]))
 
 

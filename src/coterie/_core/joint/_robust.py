@@ -42,7 +42,8 @@ class Clipped:
         centre = (counts * (known / total)).sum(axis=0)
         apart = np.where(has, columns - centre, 0.0)
         unit = np.maximum(np.abs(apart).max(axis=0), np.finfo(float).tiny)
-        reach = CLIP_AT * unit * np.sqrt((counts * np.square(apart / unit)).sum(axis=0) / total)
+        share = np.sqrt((counts * np.square(apart / unit)).sum(axis=0) / total)
+        reach = CLIP_AT * (unit * share)
         return cls(centre - reach, centre + reach)
 
     @classmethod
