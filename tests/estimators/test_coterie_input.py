@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.model_selection import PredefinedSplit
 
 from coterie import Coterie
@@ -98,3 +99,21 @@ def test_a_new_number_of_groups_as_parameter_waits_for_the_next_fit(rows):
     assert reducer.set_params(n_groups=1).transform(X).shape == (200, 2)
     assert reducer.with_n_groups(1).transform(X).shape == (200, 1)
     assert reducer.fit(X, y).transform(X).shape == (200, 1)
+
+
+def test_sparse_columns_that_stay_sparse_are_grouped_as_dense_ones(rng, monkeypatch):
+    base = rng.normal(size=(300, 4)) * (rng.random((300, 4)) < 0.2)
+    X = np.repeat(base, 3, axis=1) * (1 + 0.1 * rng.normal(size=(300, 12)))
+    X = np.column_stack([X, np.zeros(300)])
+    y = base @ [1.0, -1.0, 2.0, 0.0] + 0.1 * rng.normal(size=300)
+    weights = rng.integers(1, 3, 300)
+    dense = Coterie(inputs=None).fit(X, y, sample_weight=weights)
+    monkeypatch.setattr("coterie.estimators._joint_solve.SMALL_SPARSE", 0)
+    kept = Coterie().fit(sparse.csr_array(X), y, sample_weight=weights)
+    np.testing.assert_array_equal(kept.labels_, dense.labels_)
+    np.testing.assert_allclose(kept.path_["score"], dense.path_["score"])
+    np.testing.assert_allclose(kept.transform(sparse.csr_array(X)).toarray(), dense.transform(X))
+    tied = Coterie(initial_groups=[[0, 3]]).fit(sparse.csr_array(X), y)
+    assert tied.labels_[0] == tied.labels_[3]
+    with pytest.raises(ValueError, match="needs dense columns"):
+        Coterie(inputs="clip").fit(sparse.csr_array(X), y)

@@ -27,6 +27,7 @@ from coterie._core.joint import (
     inputs_that_pay,
     max_judged_columns,
     products_of,
+    standardised_sparse,
     sums_of_rows,
 )
 from coterie._core.must_link import MustLink
@@ -118,12 +119,7 @@ def training_from_columns(
     counts = np.ones(len(columns)) if weights is None else weights
     rows, place = order.rows, np.argsort(order.columns)
     targets, counts = targets[rows], counts[rows]
-    if isinstance(splits, int):
-        is_shared = order.is_replicate[rows]
-        fold = content_folds(targets, order.hashes[rows], is_shared, splits)
-        splits = Splits.of_folds(fold, splits if is_shared.any() else None)
-    else:
-        splits = splits._replace(set_of_row=splits.set_of_row[rows])
+    splits = _splits_in_order(splits, targets, order)
     # Rounding may depend on where a column is, so all is computed in the order of the content.
     scaled = _in_order(columns, rows, place)
     centre, spread = (one[place] for one in _standardise(scaled, counts))
@@ -166,6 +162,61 @@ def training_from_columns(
         shape.rules(is_coherent),
         shape.kept,
     )
+
+
+def training_from_sparse(
+    columns: sparse.csr_array,
+    targets: FloatArray,
+    weights: FloatArray | None,
+    splits: Splits | int,
+    spec: JointSpec,
+    order: ContentOrder,
+) -> JointTraining:
+    """The training data of sparse columns, most of which overlap with few others."""
+    rows, place = order.rows, np.argsort(order.columns)
+    counts = np.ones(len(rows)) if weights is None else weights[rows]
+    targets, splits = targets[rows], _splits_in_order(splits, targets[rows], order)
+    scaled, centre, spread = standardised_sparse(columns[rows][:, order.columns], counts)
+    centre, spread = centre[place], spread[place]
+    constant = spread == 0
+
+    def shared(members: IntArray, weights: FloatArray) -> FloatArray:
+        some = scaled.some(place[members])
+        total = weights @ some.matrix
+        products = some.matrix @ (counts * total) / counts.sum()
+        return np.asarray(products - some.shift * (weights @ some.shift))
+
+    shape = _Leaves.of(spec, order.columns[~constant[order.columns]], len(centre))
+    leaves = scaled.weighted(shape.weights(shared)[order.columns])
+    wanted = _standard(targets, counts) * np.sqrt(spec.importance)
+    used = None if weights is None else counts
+    data = JointData(
+        Leaves(shape.sizes, None, leaves),
+        leaves.times(counts[:, None] * wanted) / counts.sum(),
+        lambda chosen: sums_of_rows(leaves.weighted(chosen).toarray().T, wanted, used, splits),
+        lambda: cross_sums(leaves, wanted, counts, splits),
+        float(counts.sum()),
+    )
+    return JointTraining(
+        data,
+        shape.members,
+        shape.signs,
+        centre,
+        spread,
+        constant,
+        shared,
+        shape.rules(None),
+        shape.kept,
+    )
+
+
+def _splits_in_order(splits: Splits | int, targets: FloatArray, order: ContentOrder) -> Splits:
+    """The splits of the rows in order of their content; a number is one of folds."""
+    if not isinstance(splits, int):
+        return splits._replace(set_of_row=splits.set_of_row[order.rows])
+    is_shared = order.is_replicate[order.rows]
+    fold = content_folds(targets, order.hashes[order.rows], is_shared, splits)
+    return Splits.of_folds(fold, splits if is_shared.any() else None)
 
 
 def training_from_moments(parts: Sequence[Accumulated], spec: JointSpec) -> JointTraining:

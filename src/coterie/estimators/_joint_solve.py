@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from coterie._core.aggregations import LinearSum
 from coterie._core.devices import host, is_foreign
@@ -29,6 +30,7 @@ from coterie._data.joint_training import (
     same_units,
     training_from_columns,
     training_from_moments,
+    training_from_sparse,
 )
 from coterie._data.moments import Moments
 from coterie._data.parameters import (
@@ -67,6 +69,8 @@ SYNONYMS = {"classification": "classes"}
 MIN_ROWS_PER_FOLD = 2
 # A sparse table is made dense up to this many numbers; sums over folds have at most as many.
 MAX_DENSE = 2**28
+# A larger sparse table stays sparse, if no more pairs of its values are in the same row.
+SMALL_SPARSE, MAX_OVERLAPS = 2**22, 2**25
 # With fewer multiplications for all pairs of columns, several threads are not faster.
 MAX_LIGHT_PRODUCTS = 2**28
 
@@ -175,8 +179,9 @@ def _solved_from_rows(
     has_holes = not on_device and not is_sparse(table.X)
     if is_sparse(table.X) and own is None:
         input_columns(Features(table.n_features), table.X, spec.aggregation)
+    stays_sparse = is_sparse(table.X) and own is None and _overlaps_little(table.X)
     is_large = is_sparse(table.X) and np.prod(table.X.shape, dtype=float) > MAX_DENSE
-    if is_sparse(table.X) and not is_large:
+    if is_sparse(table.X) and not is_large and not stays_sparse:
         table = table._replace(X=table.X.toarray())
     if table.rows.weights is not None:
         check_weights_count(float(table.rows.weights.sum()))
@@ -186,7 +191,7 @@ def _solved_from_rows(
         table = table._replace(rows=table.rows._replace(weights=weights))
     targets = TargetsOfTask(task, "Coterie").from_y(table.y, exposure)
     steps.note("%d rows, %d columns, task %s", len(table.y), table.n_features, task)
-    if is_large:
+    if is_large and not stays_sparse:
         return _solved_from_sparse(table, targets, task, asked, steps)
     importance = checked_importance(spec.target_weights, targets.values.shape[1])
     values, weights = targets.values[:, importance > 0], table.rows.weights
@@ -195,12 +200,15 @@ def _solved_from_rows(
     if own is not None:
         fitted = fitted_inputs(own, table.X, table.y, weights)
         features = replace(features, inputs=fitted)
-    columns = np.asarray(input_columns(features, table.X, spec.aggregation), dtype=np.float64)
-    check_values(columns, partial(feature_names, features, columns.shape[1]))
-    if all((row == columns[0]).all() for row in columns):
+    columns: Any = input_columns(features, table.X, spec.aggregation)
+    columns = (sparse.csr_array if stays_sparse else np.asarray)(columns, dtype=np.float64)
+    # Of sparse columns, values were checked to be finite.
+    if not stays_sparse:
+        check_values(columns, partial(feature_names, features, columns.shape[1]))
+    if _is_constant(columns):
         raise ValueError("X is constant in all columns: there is nothing to group.")
     with steps.step("inputs"):
-        counts = np.ones(len(columns)) if weights is None else weights
+        counts = np.ones(len(values)) if weights is None else weights
         order = content_order(columns, values, counts, splits if isinstance(splits, int) else 5)
         if own is None and (
             chosen := _chosen_inputs(spec, columns, values, weights, order, may_change=has_holes)
@@ -209,12 +217,27 @@ def _solved_from_rows(
             columns = np.asarray(chosen(columns))
     steps.note("inputs %s", word_of(features.inputs))
     joint = _joint_spec(asked, columns.shape[1], features, importance)
+    read = training_from_sparse if stays_sparse else training_from_columns
     with few_threads(bool(columns.size * columns.shape[1] < MAX_LIGHT_PRODUCTS)):
         with steps.step("products"):
-            training = training_from_columns(columns, values, weights, splits, joint, order)
+            training = read(columns, values, weights, splits, joint, order)
         model, evidence = _model(training, asked, steps)
     features = replace(features, scaling=_scaling(training, spec))
     return Solved(model, evidence, features, targets.classes, task)
+
+
+def _overlaps_little(X: Any) -> bool:
+    """Whether few pairs of columns of a large sparse table have a value in the same row."""
+    per_row = np.diff(sparse.csr_array(X).indptr).astype(np.float64)
+    is_small = np.prod(X.shape, dtype=float) <= SMALL_SPARSE
+    return not is_small and float(np.square(per_row).sum()) <= MAX_OVERLAPS
+
+
+def _is_constant(columns: Any) -> bool:
+    """Whether all rows are equal."""
+    if is_sparse(columns):
+        return bool(np.array_equal(columns.min(axis=0).toarray(), columns.max(axis=0).toarray()))
+    return all((row == columns[0]).all() for row in columns)
 
 
 def _solved_from_sparse(table: Any, targets: Any, task: str, asked: Asked, steps: Steps) -> Solved:
@@ -298,7 +321,7 @@ def _splits(table: Any, targets: Any, asked: Asked) -> Splits | int:
 
 def _chosen_inputs(
     spec: FitSpec,
-    columns: FloatArray,
+    columns: Any,
     targets: FloatArray,
     weights: FloatArray | None,
     order: ContentOrder,
@@ -308,6 +331,8 @@ def _chosen_inputs(
     """What is made of the columns before they are grouped; None for the columns as they are."""
     if spec.inputs is None or (spec.inputs == "auto" and not may_change):
         return None
+    if is_sparse(columns):
+        raise ValueError(f"inputs={spec.inputs!r} needs dense columns: pass X.toarray().")
     if spec.inputs == "auto":
         return inputs_by_content(columns, targets, weights, order)
     rows = order.rows

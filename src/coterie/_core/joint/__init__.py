@@ -20,6 +20,7 @@ from coterie._core.joint._robust import (
     inputs_that_pay,
     max_judged_columns,
 )
+from coterie._core.joint._sparse_rows import standardised_sparse
 from coterie._core.joint._sums import (
     CrossSums,
     RowSums,
@@ -67,5 +68,6 @@ __all__ = [
     "max_judged_columns",
     "most_groups",
     "products_of",
+    "standardised_sparse",
     "sums_of_rows",
 ]

@@ -20,11 +20,14 @@ from coterie._core.joint._likeness import (
     pairs_between,
     row_products,
 )
+from coterie._core.joint._sparse_rows import SparseRows
 from coterie._core.joint._tree import Rules, Tree
 from coterie._core.values import BoolArray, FloatArray, IntArray, TellStep, tell_nobody
 
 # Of very many groups, those that are alike merge first, as long as at least this share does.
 FEW_MERGES = 0.05
+# Sparse columns are compared where their values overlap and their likeness is at least this.
+LEAST_LIKENESS = 0.1
 
 
 def grow_tree(leaves: Leaves, rules: Rules, tell: TellStep = tell_nobody) -> Tree:
@@ -39,6 +42,11 @@ def grow_tree(leaves: Leaves, rules: Rules, tell: TellStep = tell_nobody) -> Tre
     growth = _Growth(leaves, rules, tell)
     if rules.neighbours is not None:
         growth.merge_along_edges(*edges_of(rules.neighbours))
+    elif isinstance(leaves.columns, SparseRows):
+        least = max(rules.floor**2, LEAST_LIKENESS)
+        growth.merge_along_edges(*leaves.columns.overlapping(least, signs=rules.signs))
+        if np.count_nonzero(growth.is_open) <= MAX_KEPT // 4:
+            growth.merge_nearest()
     else:
         if growth.n_leaves > MAX_KEPT:
             growth.merge_few_nearest(MAX_KEPT // 4)
@@ -152,8 +160,7 @@ class _Growth:
         """In each round, merge all groups that are nearest to each other."""
         if self.between is None:
             slots = np.flatnonzero(self.is_open)
-            some = self.sums[slots]
-            self.between = Between(some @ some.T / some.shape[1], slots, self.n_leaves)
+            self.between = Between(_covariances_of(self.sums, slots), slots, self.n_leaves)
         near, value = np.full(self.n_leaves, -1), np.full(self.n_leaves, -np.inf)
         stale = self.between.open_slots
         while len(stale):
@@ -205,7 +212,9 @@ class _Growth:
         self.kinds[first] = np.maximum(self.kinds[first], self.kinds[second])
         self.lowest[first] = np.minimum(np.minimum(self.lowest[first], self.lowest[second]), value)
         self.is_open[second] = False
-        if self.sums is not None:
+        if isinstance(self.sums, SparseRows):
+            self.sums.add(first, second, sign)
+        elif self.sums is not None:
             for start, stop in blocks(len(first), max(1, CACHED // self.sums.shape[1])):
                 more = self.sums[second[start:stop]]
                 more *= sign[start:stop, None]
@@ -251,6 +260,13 @@ class _Growth:
             start + np.concatenate([ones, made.n_leaves[rank]]).astype(np.intp),
             self.coherence.sign,
         )
+
+
+def _covariances_of(sums: Any, slots: IntArray) -> FloatArray:
+    if isinstance(sums, SparseRows):
+        return sums.some(slots).gram()
+    some = sums[slots]
+    return np.asarray(some @ some.T / some.shape[1])
 
 
 def _nearest_to_each_other(left: IntArray, near: IntArray, value: FloatArray) -> IntArray:

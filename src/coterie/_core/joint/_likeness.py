@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from coterie._core.joint._sparse_rows import SparseRows
 from coterie._core.values import BoolArray, FloatArray, IntArray
 
 # With more leaves, their covariances are computed a block of rows at a time and not kept.
@@ -39,13 +40,13 @@ class Leaves(NamedTuple):
         Number of features that each leaf is the sum of.
     covariances : ndarray of shape (n_leaves, n_leaves) or None
         Covariances of the leaves, each a sum of standardised features.
-    columns : ndarray of shape (n_leaves, n_samples) or None
+    columns : ndarray of shape (n_leaves, n_samples), SparseRows or None
         The leaves themselves, of mean 0, as rows; needed without covariances.
     """
 
     sizes: IntArray
     covariances: FloatArray | None = None
-    columns: FloatArray | None = None
+    columns: FloatArray | SparseRows | None = None
 
 
 class Pairs(NamedTuple):
@@ -70,8 +71,10 @@ def blocks(total: int, size: int) -> list[tuple[int, int]]:
     return [(start, min(start + size, total)) for start in range(0, total, size)]
 
 
-def row_products(first: FloatArray, second: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
+def row_products(first: Any, second: Any, a: IntArray, b: IntArray) -> FloatArray:
     """Mean product of row a of the first and row b of the second array, for many pairs."""
+    if isinstance(first, SparseRows):
+        return first.mean_products(second, a, b)
     n_samples, made = first.shape[1], np.empty(len(a))
     for start, stop in blocks(len(a), max(1, CACHED // n_samples)):
         some = slice(start, stop)

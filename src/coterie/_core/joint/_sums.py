@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from coterie._core.joint._sparse_rows import SparseRows
 from coterie._core.values import BoolArray, FloatArray, IntArray
 
 # Products of so many rows are computed at a time: Ctrl-C waits for one matrix product.
@@ -182,14 +183,13 @@ def weights_in_sets(counts: FloatArray, splits: Splits) -> FloatArray:
     return np.where(splits.set_of_row[:, None] < 0, 1 / n_sets, inside) * counts[:, None]
 
 
-def cross_sums(
-    rows: FloatArray, targets: FloatArray, counts: FloatArray, splits: Splits
-) -> CrossSums:
+def cross_sums(rows: Any, targets: FloatArray, counts: FloatArray, splits: Splits) -> CrossSums:
     """The sums of columns that are the rows of an array of shape (n_columns, n_samples)."""
     weights = weights_in_sets(counts, splits)
     by_target = weights[:, :, None] * targets[:, None, :]
     n_sets, n_targets = by_target.shape[1:]
-    both = rows @ np.hstack([weights, by_target.reshape(len(targets), -1)])
+    wanted = np.hstack([weights, by_target.reshape(len(targets), -1)])
+    both = rows.times(wanted) if isinstance(rows, SparseRows) else rows @ wanted
     cross = both[:, n_sets:].reshape(len(rows), n_sets, n_targets).swapaxes(0, 1)
     of_targets = np.asarray(by_target.sum(axis=0))
     return CrossSums(weights.sum(axis=0), both[:, :n_sets].T, of_targets, cross, splits.train)
