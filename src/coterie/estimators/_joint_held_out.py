@@ -40,11 +40,11 @@ def plain_evidence(evidence: FoldEvidence) -> dict[str, Any]:
     }
 
 
-def look_at_held_out(joint: JointFit, plain: dict[str, Any]) -> dict[str, Any]:
-    """What held-out rows say, as plain arrays, from the evidence as plain arrays."""
+def evidence_again(plain: dict[str, Any]) -> FoldEvidence:
+    """The evidence from plain arrays."""
     graph = plain["neighbours"]
     graph = None if graph is None else sparse.csr_array(graph.astype(np.float64))
-    evidence = FoldEvidence(
+    return FoldEvidence(
         RowSums(**{name: plain[name] for name in SUMS}),
         Penalty(*plain["penalty"]),
         Rules(plain["floor"], False, graph, plain["max_size"], plain["kinds"]),
@@ -53,8 +53,12 @@ def look_at_held_out(joint: JointFit, plain: dict[str, Any]) -> dict[str, Any]:
         plain["starts"],
         plain["shares"],
     )
+
+
+def look_at_held_out(joint: JointFit, plain: dict[str, Any]) -> dict[str, Any]:
+    """What held-out rows say, as plain arrays, from the evidence as plain arrays."""
     with few_threads(True):
-        found = held_out(joint.tree, joint.path, joint.chosen, evidence)
+        found = held_out(joint.tree, joint.path, joint.chosen, evidence_again(plain))
     return {
         "scored": found.scored._asdict(),
         "resampled": [

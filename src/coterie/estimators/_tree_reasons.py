@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from coterie._core.joint import ALLOWANCE, prices_of_groups
 from coterie._core.values import FloatArray, IntArray
+from coterie.estimators._joint_held_out import evidence_again
 from coterie.estimators._joint_model import JointModel
 
 # Whether the branches of a merge may share a group, and if not, why.
@@ -32,6 +34,11 @@ class TreeReasons(NamedTuple):
     allowance : float
         The highest price that was paid for the groups of the fit.
     is_constant : ndarray of shape (n_inputs,)
+    group_prices : ndarray of shape (n_groups, n_groups)
+        What two groups of the fit would cost with one coefficient for both, as a share of the
+        targets' variance, given all other groups; empty if not known.
+    group_allowance : float
+        What a coefficient is allowed to cost, likewise.
     """
 
     may_join: IntArray
@@ -39,6 +46,8 @@ class TreeReasons(NamedTuple):
     exit_prices: FloatArray
     allowance: float
     is_constant: Any
+    group_prices: FloatArray
+    group_allowance: float
 
 
 def tree_reasons(reducer: Any) -> TreeReasons | None:
@@ -66,7 +75,20 @@ def tree_reasons(reducer: Any) -> TreeReasons | None:
         exit_prices[model.leaf_of] / model.n_samples,
         max((step.price for step in steps), default=0.0) / model.n_samples,
         model.constant,
+        *_prices_of_groups(reducer, model),
     )
+
+
+def _prices_of_groups(reducer: Any, model: JointModel) -> tuple[FloatArray, float]:
+    plain = vars(reducer).get("_evidence")
+    if plain is None:
+        return np.empty((0, 0)), np.nan
+    evidence = evidence_again(plain)
+    nodes = model.groups_at(int(reducer.n_groups_))[1]
+    if not np.isin(nodes, model.joint.path.reached).all():
+        return np.empty((0, 0)), np.nan
+    prices = prices_of_groups(model.joint.tree, nodes, evidence)
+    return prices / model.n_samples, ALLOWANCE * evidence.penalty.noise / model.n_samples
 
 
 def _nodes_of_linkage(model: JointModel, linkage: FloatArray) -> IntArray:

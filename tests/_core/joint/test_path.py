@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from coterie._core.joint import Leaves, Penalty, Rules, Splits, grow_tree, joint_path, sums_of_rows
-from coterie._core.joint._path import Freedom
+from coterie._core.joint._path import Freedom, prices_among
 
 
 def penalty(per_row, noise):
@@ -127,3 +127,17 @@ def test_every_number_of_groups_is_on_the_path(rng):
         scatter_of(columns * tree.signs, targets), tree, np.arange(8), penalty(0.1, 0.0), freedom
     )
     assert [len(path.groups_at(number)) for number in path.numbers] == list(range(1, 9))
+
+
+@pytest.mark.parametrize("per_row", [1e-4, 0.1])
+def test_prices_among_groups_are_what_a_shared_coefficient_costs(rng, per_row):
+    columns, targets = problem(rng)
+    members = [[0, 1], [2], [3, 4, 5], [6, 7]]
+    sums = np.column_stack([columns[:, each].sum(axis=1) for each in members])
+    sizes = np.array([len(each) for each in members])
+    found = prices_among(scatter_of(sums, targets), sizes, penalty(per_row, 0.0))
+    before = minimum(columns, targets, members, per_row)
+    for a, b in [(0, 1), (1, 3), (0, 2)]:
+        rest = [each for k, each in enumerate(members) if k not in (a, b)]
+        after = minimum(columns, targets, [*rest, members[a] + members[b]], per_row)
+        assert found[a, b] == pytest.approx(after - before, rel=1e-6)

@@ -115,3 +115,16 @@ def test_coterie_tells_the_allowance_that_a_merge_exceeds():
 def test_bad_features_are_one_sentence(first, second, words):
     with pytest.raises(ValueError, match=words):
         explain(Coterie().fit(X, y), first, second)
+
+
+def test_groups_that_the_path_never_merges_have_a_price(rng):
+    base = rng.normal(size=(400, 1))
+    ramp = base + np.linspace(0, 1, 12) * rng.normal(size=(400, 1)) * 0.5
+    X = ramp + 0.05 * rng.normal(size=(400, 12))
+    y = X[:, 2] - X[:, 9] + 0.02 * rng.normal(size=400)
+    reducer = Coterie().fit(X, y)
+    firsts = [int(members[0]) for members in reducer.groups_]
+    told = [explain(reducer, a, b) for a in firsts for b in firsts if a < b]
+    assert told
+    assert all(one.price is not None and one.allowance > 0 for one in told)
+    assert any("needs them apart" in one.sentence for one in told)

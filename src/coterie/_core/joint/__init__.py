@@ -1,6 +1,6 @@
 """Groups by their joint price: what a merge costs the target, given all other columns."""
 
-from coterie._core.joint._choice import MAX_SHARE_OF_ROWS, Scored, most_groups
+from coterie._core.joint._choice import ALLOWANCE, MAX_SHARE_OF_ROWS, Scored, most_groups
 from coterie._core.joint._content import (
     ContentOrder,
     content_folds,
@@ -8,7 +8,7 @@ from coterie._core.joint._content import (
 )
 from coterie._core.joint._fit_joint import JointData, JointFit, fit_joint
 from coterie._core.joint._growth import grow_tree
-from coterie._core.joint._held_out import FoldEvidence, HeldOut, held_out
+from coterie._core.joint._held_out import FoldEvidence, HeldOut, held_out, prices_of_groups
 from coterie._core.joint._likeness import MAX_KEPT, Leaves
 from coterie._core.joint._path import Freedom, Path, Step, joint_path
 from coterie._core.joint._penalty import Penalty
@@ -33,6 +33,7 @@ from coterie._core.joint._sums import (
 from coterie._core.joint._tree import Rules, Tree, labels_of
 
 __all__ = [
+    "ALLOWANCE",
     "INPUTS",
     "MAX_JUDGED_ROWS",
     "MAX_KEPT",
@@ -67,6 +68,7 @@ __all__ = [
     "labels_of",
     "max_judged_columns",
     "most_groups",
+    "prices_of_groups",
     "products_of",
     "standardised_sparse",
     "sums_of_rows",

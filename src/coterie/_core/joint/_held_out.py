@@ -10,7 +10,7 @@ from scipy import sparse
 from coterie._core.joint._choice import Scored, held_out_errors, scored_numbers
 from coterie._core.joint._growth import grow_tree
 from coterie._core.joint._likeness import Leaves
-from coterie._core.joint._path import Freedom, Path, joint_path
+from coterie._core.joint._path import Freedom, Path, joint_path, prices_among
 from coterie._core.joint._penalty import Penalty, is_gain
 from coterie._core.joint._sums import RowSums, Scatter
 from coterie._core.joint._tree import Rules, Tree, labels_of
@@ -102,6 +102,15 @@ def groups_predict(tree: Tree, number: int, evidence: FoldEvidence) -> bool:
     parts, paths = _start_in_nodes(tree, evidence.pool), _paths_of_splits(tree, evidence)
     errors = held_out_errors(evidence.sums, paths, parts, [number])
     return is_gain(errors[:, 0] - errors[:, 1])
+
+
+def prices_of_groups(tree: Tree, nodes: IntArray, evidence: FoldEvidence) -> FloatArray:
+    """What each two of some groups would cost with one coefficient for both, of shape (n, n)."""
+    parts, whole = _start_in_nodes(tree, evidence.pool)[nodes], evidence.sums.everything()
+    of_groups = whole._replace(
+        columns=parts @ whole.columns @ parts.T, cross=parts @ whole.cross, mean=whole.mean[:0]
+    )
+    return prices_among(of_groups, tree.n_members[nodes], evidence.penalty)
 
 
 def _paths_of_splits(tree: Tree, evidence: FoldEvidence) -> list[Path]:

@@ -62,6 +62,12 @@ class Path(NamedTuple):
         """The numbers of groups on the path."""
         return range(len(self.start) - len(self.steps), len(self.start) + 1)
 
+    @property
+    def reached(self) -> IntArray:
+        """All nodes that are groups somewhere on the path."""
+        made = [step.merged for step in self.steps if step.merged >= 0]
+        return np.append(self.start, np.array(made, dtype=np.intp))
+
     def groups_at(self, n_groups: int) -> IntArray:
         """The nodes that are the groups where there are so many."""
         kept = dict.fromkeys(self.start.tolist())
@@ -99,6 +105,25 @@ def joint_path(
     freedom : Freedom
     """
     return _Regression(scatter, tree, start, penalty, freedom).path()
+
+
+def prices_among(scatter: Scatter, sizes: IntArray, penalty: Penalty) -> FloatArray:
+    """What each two groups would cost with one coefficient for both, of shape (n, n).
+
+    Parameters
+    ----------
+    scatter : Scatter
+        Moments of the sums of the groups, and of the targets.
+    sizes : ndarray of shape (n,)
+    """
+    ridge = scatter.columns.copy()
+    ridge[np.diag_indices(len(ridge))] += scatter.n * penalty.per_row * sizes + 1e-12 * ridge.max()
+    inverse = np.linalg.inv(ridge)
+    theta, own = inverse @ scatter.cross, inverse.diagonal()
+    gap = np.square(theta[:, None] - theta[None, :]).sum(axis=2)
+    width = own[:, None] + own[None, :] - 2 * inverse
+    least = SMALLEST_WIDTH * own
+    return np.asarray(gap / np.maximum(width, least[:, None] + least[None, :]))
 
 
 class _Regression:

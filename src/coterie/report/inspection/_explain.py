@@ -14,7 +14,7 @@ from coterie.estimators import TreeReasons, decisions_about, input_names_of, tre
 from coterie.report.inspection._checks import check_fitted_reducer
 
 # What TreeReasons says about branches that may not share a group.
-UNLIKE, FORBIDDEN = 1, 2
+ALLOWED, UNLIKE, FORBIDDEN = 0, 1, 2
 
 
 @dataclass(frozen=True)
@@ -198,9 +198,35 @@ def _explained_by_tree(pair: _Pair, reasons: TreeReasons | None) -> Explanation:
         return pair.told(" ".join(_why_left_out(pair, k, reasons) for k in left_out))
     row = _merge_of(pair.reducer.children_, *pair.numbers.tolist())
     found, paid = float(reasons.prices[row]), float(reasons.allowance)
+    if not pair.are_together and np.isnan(found) and reasons.may_join[row] == ALLOWED:
+        return _apart_by_groups(pair, reasons)
     price = None if np.isnan(found) else found
     reason = _why_together(reasons, row) if pair.are_together else _why_apart(pair, reasons, row)
     return pair.told(reason, price, None if price is None else paid)
+
+
+def _apart_by_groups(pair: _Pair, reasons: TreeReasons) -> Explanation:
+    """Why two features whose branches the path never merges are apart: by their groups."""
+    if not reasons.group_prices.size:
+        return pair.told(
+            "They are alike enough, but the target needs them apart: with fewer groups, a part of "
+            "one of their branches is left out before the two would merge."
+        )
+    price = float(reasons.group_prices[tuple(pair.labels)])
+    cost = f"{_shown(price)} of its variance, given all other columns"
+    allowance = reasons.group_allowance
+    if price > allowance:
+        reason = (
+            "They are alike enough, but the target needs them apart: with one coefficient for both "
+            f"groups it would lose {cost}, more than a coefficient is allowed, {_shown(allowance)}."
+        )
+    else:
+        reason = (
+            f"They are alike enough, and with one coefficient for both groups the target would "
+            f"lose only {cost} (the allowance is {_shown(allowance)}), but between them in the "
+            "tree are features that the target needs apart."
+        )
+    return pair.told(reason, price, allowance)
 
 
 def _merge_of(children: IntArray, one: int, other: int) -> int:
@@ -240,11 +266,6 @@ def _why_apart(pair: _Pair, reasons: TreeReasons, row: int) -> str:
         return (
             f"Together, a member would have a correlation below {_shown(floor)} "
             "(min_correlation) with the aggregate, or a limit that you set keeps them apart."
-        )
-    if np.isnan(price):
-        return (
-            "They are alike enough, but the target needs them apart: with fewer groups, a part of "
-            "one of their branches is left out before the two would merge."
         )
     cost = f"{_shown(price)} of its variance, given all other columns"
     if price > reasons.allowance:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,9 @@ class Tree:
         allowance is None if not known.
     constant : list of int
         Constant features.
+    group_prices : list of G lists of float
+        As in ``TreeReasons``; empty if not known.
+    group_allowance : float or None
     """
 
     first: list[int]
@@ -82,6 +85,8 @@ class Tree:
     exit_prices: list[float | None]
     allowance: float | None
     constant: list[int]
+    group_prices: list[list[float]] = field(default_factory=list)
+    group_allowance: float | None = None
 
     def check(self, n_features: int, n_groups: int) -> None:
         """Raise if the sizes do not match these numbers of features and groups."""
@@ -94,6 +99,8 @@ class Tree:
         _require({len(self.may_join), len(self.prices)} in ({0}, {n}), "reasons for all merges")
         _require(len(self.exit_prices) in (0, n_features), "prices of all features")
         _require({*self.constant} <= {*range(n_features)}, "constants among its features")
+        lengths = {len(self.group_prices), *map(len, self.group_prices)}
+        _require(len(lengths) == 1, "prices of all pairs of groups")
 
 
 def build_number_path(reducer: Any) -> NumberPath | None:
@@ -141,6 +148,8 @@ def build_tree(reducer: Any, order: Any) -> Tree | None:
         exit_prices=_known(reasons.exit_prices),
         allowance=reasons.allowance,
         constant=np.flatnonzero(reasons.is_constant).tolist(),
+        group_prices=reasons.group_prices.tolist(),
+        group_allowance=reasons.group_allowance if reasons.group_prices.size else None,
     )
 
 

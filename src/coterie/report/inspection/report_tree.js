@@ -86,7 +86,7 @@ function reasons(one, other) {
   const row = joint(one, other), words = [togetherWords(one, other), likenessWords(one, other, row)];
   const out = [one, other].filter((feature) => labels[feature] === rest);
   if (out.length) return [...words, ...out.map(leftOutWords)];
-  return [...words, labels[one] === labels[other] ? mergeWords(row) : apartWords(row)];
+  return [...words, labels[one] === labels[other] ? mergeWords(row) : apartWords(row, one, other)];
 }
 
 function togetherWords(one, other) {
@@ -117,12 +117,22 @@ function mergeWords(row) {
   return `Merging the two branches cost ${significant(tree.prices[row])} of the variance of the target, given all other columns. The allowance, the highest price that was paid, is ${significant(tree.allowance)}.`;
 }
 
-function apartWords(row) {
+/** Why two features whose branches the path never merges are apart: by their groups. */
+function apartByGroups(one, other) {
+  const both = tree.group_prices[labels[one]];
+  if (!both || noPrice(both[labels[other]])) return "They are alike enough, but the target needs them apart: with fewer groups, a part of one of the branches is left out before the two would merge.";
+  const cost = `${significant(both[labels[other]])} of its variance, given all other columns`, allowance = significant(tree.group_allowance);
+  return numberIn(both[labels[other]]) > tree.group_allowance
+    ? `They are alike enough, but the target needs them apart: with one coefficient for both groups it would lose ${cost}, more than a coefficient is allowed, ${allowance}.`
+    : `They are alike enough, and with one coefficient for both groups the target would lose only ${cost} (the allowance is ${allowance}), but between them in the tree are features that the target needs apart.`;
+}
+
+function apartWords(row, one, other) {
   if (!tree.may_join.length) return "The prices of this fit are not known.";
   const floor = tree.min_correlation, square = significant(floor * floor);
   if (tree.may_join[row] === 1) return `They are too unlike to share a group, whatever the target: branches need a mean correlation of ${square}, the square of min_correlation.`;
   if (tree.may_join[row] === 2) return `Together, a member would have a correlation below ${significant(floor)} (min_correlation) with the mean of the group, or a limit that you set keeps them apart.`;
-  if (noPrice(tree.prices[row])) return "They are alike enough, but the target needs them apart: with fewer groups, a part of one of the branches is left out before the two would merge.";
+  if (noPrice(tree.prices[row])) return apartByGroups(one, other);
   const price = significant(tree.prices[row]), allowance = significant(tree.allowance);
   return numberIn(tree.prices[row]) > tree.allowance
     ? `They are alike enough, but the target needs them apart: merging the two branches would cost ${price} of its variance, given all other columns, more than the allowance, ${allowance}, the highest price that was paid.`
