@@ -156,12 +156,12 @@ function dendrogram(host) {
     place[n + merge] = (place[one] + place[tree.second[merge]]) / 2;
     group.push(group[one] === group[tree.second[merge]] ? group[one] : null);
   });
-  const low = Math.min(0, extent(tree.likeness.filter(hasLikeness))[0]);
+  const low = Math.min(extent(tree.likeness.filter(hasLikeness))[0], .999);
   const describe = () => `Tree of ${counted(n, "feature")} by likeness, coloured by group. ${fitWords()}`;
   const { frame, redraw } = picture(host, describe, (width) => {
     const left = isNamed ? Math.min(190, width * .42) : 12, top = 6, bottom = top + n * row;
     const [canvas, pen] = sharpCanvas(width, bottom + 40);
-    const x = scaled([1, low], left + 14, width - 8), y = (node) => top + (place[node] + .5) * row;
+    const x = likenessScale(low, left + 14, width - 8), y = (node) => top + (place[node] + .5) * row;
     treeStrip(pen, left, top, row);
     if (isNamed) leafNames(pen, left, y);
     // What has no likeness, such as constants, joins just beyond the others.
@@ -188,6 +188,21 @@ function dendrogram(host) {
   });
   if (!isNamed) host.append(treeKey());
   return { redraw };
+}
+
+/** Where a likeness is: near 1, where branches of spectra are, there is more room than near 0. */
+function likenessScale(low, start, end) {
+  const across = scaled([0, Math.cbrt(1 - low)], start, end);
+  return (likeness) => across(Math.cbrt(1 - likeness));
+}
+
+const LIKENESS_TICKS = [1, .99999, .9999, .999, .99, .95, .9, .8, .7, .5, .3, 0, -.5, -1];
+
+/** The ticks that have room, from left to right. */
+function likenessTicks(low, x, room) {
+  const kept = [];
+  for (const value of LIKENESS_TICKS.filter((one) => one >= low)) if (!kept.length || x(value) - x(kept[kept.length - 1]) >= room) kept.push(value);
+  return kept;
 }
 
 /** The colours of the largest groups, where leaves have no names. */
@@ -244,7 +259,7 @@ function treeAxis(pen, x, low, width, top, bottom) {
   pen.fillStyle = inkOf("soft");
   pen.textAlign = "center";
   pen.textBaseline = "alphabetic";
-  ticks([low, 1], Math.max(width / 140, 2)).forEach((value) => pen.fillText(significant(value), x(value), bottom + 16));
+  likenessTicks(low, x, 46).forEach((value) => pen.fillText(String(value), x(value), bottom + 16));
   pen.textAlign = "right";
   pen.fillText("mean correlation of two branches", width - 4, bottom + 34);
   if (!tree.min_correlation) return;
