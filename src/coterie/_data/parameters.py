@@ -355,6 +355,12 @@ def _checked_columns(parameter: str, given: object, place_of: dict[str, int]) ->
 
 
 def _checked_place(parameter: str, column: object, place_of: dict[str, int]) -> int:
+    # Booleans are integers in Python, and a mask of them would name columns 0 and 1.
+    if isinstance(column, bool | np.bool_):
+        raise TypeError(
+            f"{parameter} must name or number columns, got {bool(column)}. Of a boolean mask, give "
+            "np.flatnonzero(mask)."
+        )
     if isinstance(column, Integral) and 0 <= int(column) < len(place_of):
         return int(column)
     if not isinstance(column, str):
