@@ -189,6 +189,7 @@ def checked_constraints(
         return limits, None
     named = names()
     must_link = checked_must_link(spec.initial_groups, named, spec.aggregation)
+    _check_room(must_link, size, named)
     kinds = _checked_kinds(spec.keep, spec.separate, named, must_link)
     return replace(limits, kinds=kinds), must_link
 
@@ -434,6 +435,18 @@ def _checked_kinds(
                 "separate keeps apart."
             )
     return kinds
+
+
+def _check_room(must_link: MustLink | None, size: int | None, names: Sequence[str]) -> None:
+    """Raise if an initial group is larger than a group may be."""
+    if must_link is None or size is None:
+        return
+    for unit in must_link.members:
+        if len(unit) > size:
+            raise ValueError(
+                f"initial_groups puts {counted('column', _named(unit, names))} together, and "
+                f"max_group_size={size} allows no group of {len(unit)}."
+            )
 
 
 def _named(places: IntArray, names: Sequence[str]) -> list[str]:
