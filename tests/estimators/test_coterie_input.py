@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import PredefinedSplit
+from sklearn.model_selection import LeaveOneOut, PredefinedSplit
 
-from coterie import Coterie
+from coterie import Coterie, Moments, NonLinCFA, moments_from
 
 NAMES = [*"abcxyz"]
 
@@ -98,3 +98,25 @@ def test_a_new_number_of_groups_as_parameter_waits_for_the_next_fit(rows):
     assert reducer.set_params(n_groups=1).transform(X).shape == (200, 2)
     assert reducer.with_n_groups(1).transform(X).shape == (200, 1)
     assert reducer.fit(X, y).transform(X).shape == (200, 1)
+
+
+def test_folds_are_needed_and_errors_say_how_to_have_them(rows):
+    X, y = rows
+    with pytest.raises(ValueError, match=r"cv must be a number of folds or a splitter, got None"):
+        Coterie(cv=None).fit(X, y)
+    with pytest.raises(ValueError, match=r"the moments have 0: .* by moments_from\(X, y, cv=5\)"):
+        Coterie().fit_moments(Moments().update(X, y))
+    in_folds = moments_from(X.to_numpy(), np.repeat(np.arange(5.0), 40), cv=5)
+    for fit in (
+        lambda: Coterie(cv=LeaveOneOut()).fit(X, y),
+        lambda: Coterie().fit_moments(in_folds),
+    ):
+        with pytest.raises(ValueError, match=r"Use fewer or shuffled folds\.$"):
+            fit()
+
+
+@pytest.mark.parametrize("reducer", [Coterie(), NonLinCFA(cv=5)], ids=str)
+def test_a_batch_with_fewer_rows_than_folds_is_one_sentence(rows, reducer):
+    X, y = rows
+    with pytest.raises(ValueError, match="cv=5, and this batch has n_samples = 3: give batches"):
+        reducer.partial_fit(X[:3], y[:3])

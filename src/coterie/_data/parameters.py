@@ -67,6 +67,11 @@ def fit_spec(parameters: Mapping[str, Any], pricing: Pricing) -> FitSpec:
 
 def joint_spec(parameters: Mapping[str, Any]) -> FitSpec:
     """The checked parameters of Coterie, as far as they are those of all reducers."""
+    if parameters["cv"] is None:
+        raise ValueError(
+            "cv must be a number of folds or a splitter, got None: Coterie scores its groups on "
+            "held-out rows."
+        )
     aggregation = checked_aggregation(parameters["aggregation"])
     if isinstance(aggregation, Linear) and not isinstance(aggregation, LinearSum):
         raise ValueError(
@@ -96,6 +101,7 @@ def joint_spec(parameters: Mapping[str, Any]) -> FitSpec:
         target_weights=parameters["target_weights"],
         compute=ComputeOptions("auto", None),
         watched=None,
+        needs_folds=True,
     )
 
 
