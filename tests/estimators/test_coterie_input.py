@@ -2,10 +2,11 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.model_selection import LeaveOneOut, PredefinedSplit
 
-from coterie import Coterie, Moments, NonLinCFA, moments_from
+from coterie import Coterie, GenLinCFA, Moments, NonLinCFA, moments_from
 
 NAMES = [*"abcxyz"]
 
@@ -120,3 +121,105 @@ def test_a_batch_with_fewer_rows_than_folds_is_one_sentence(rows, reducer):
     X, y = rows
     with pytest.raises(ValueError, match="cv=5, and this batch has n_samples = 3: give batches"):
         reducer.partial_fit(X[:3], y[:3])
+
+
+@pytest.mark.parametrize(
+    ("reducer", "target", "message"),
+    [
+        (
+            Coterie("regression"),
+            "text",
+            r"task='regression' needs .* For classes use task='classes'",
+        ),
+        (Coterie("counts"), "text", "For classes use task='classes'"),
+        (Coterie(), "unlike", r"200 different labels.* Then give y as numbers, not as text\.$"),
+        (Coterie("classes"), "numbers", r"200 different labels.* Then use task='regression'\.$"),
+        (Coterie(), "ones", "y is constant, 1 in every row: there is nothing to learn"),
+        (Coterie(), "zeros", "y is constant, 0 in every row: there is nothing to learn"),
+        (Coterie("classes"), "ones", "y is constant, 1 in every row"),
+        (Coterie(), "one label", "y is constant, 'a' in every row"),
+        (Coterie(), "true", "y is constant, True in every row"),
+        (Coterie("classes"), "constant column", "y is constant in column 1"),
+        *(
+            (reducer, "text and numbers", "text in column 1 and numbers in column 0: its columns")
+            for reducer in (Coterie(), Coterie("classes"), Coterie("regression"))
+        ),
+        (Coterie(), "truth and numbers", "y has booleans in column 1 and numbers in column 0"),
+        (Coterie(), "polars", "y has booleans in column 1 and numbers in column 0"),
+    ],
+)
+def test_bad_targets_are_one_sentence(rows, reducer, target, message):
+    X, y = rows
+    text = np.where(y > 0, "a", "b")
+    targets = {
+        "text": text,
+        "unlike": [f"row {i}" for i in range(200)],
+        "numbers": y,
+        "ones": np.ones(200),
+        "zeros": np.zeros(200, dtype=int),
+        "one label": ["a"] * 200,
+        "true": [True] * 200,
+        "constant column": np.column_stack([y > 0, np.ones(200, dtype=bool)]),
+        "text and numbers": pd.DataFrame({"n": y, "t": text}),
+        "truth and numbers": pd.DataFrame({"n": y, "t": pd.Series(y > 0, dtype="boolean")}),
+        "polars": pl.DataFrame({"n": y, "t": y > 0}),
+    }
+    with pytest.raises(ValueError, match=message) as error:
+        reducer.fit(X, targets[target])
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("task", "target", "message"),
+    [
+        ("auto", "text and numbers", "text in column 'y1' and numbers in column 'y0'"),
+        ("regression", "text and numbers", "text in column 'y1' and numbers in column 'y0'"),
+        ("classes", "text and numbers", "text in column 'y1' and numbers in column 'y0'"),
+        ("auto", "truth and numbers", "booleans in column 'y1' and numbers in column 'y0'"),
+        ("regression", "text", "For classes use task='classes'"),
+        ("auto", "one label", "y is constant, 'a' in every row"),
+    ],
+)
+def test_bad_targets_of_moments_are_one_sentence(rows, task, target, message):
+    X, y = rows
+    text = np.where(y > 0, "a", "b").astype(object)
+    targets = {
+        "text": text,
+        "one label": np.full(200, "a", dtype=object),
+        "text and numbers": np.column_stack([y.astype(object), text]),
+        "truth and numbers": np.column_stack([y.astype(object), y > 0]),
+    }
+    moments = Moments().update(X.to_numpy(), targets[target], fold=np.arange(200) % 5)
+    with pytest.raises(ValueError, match=message):
+        Coterie(task).fit_moments(moments)
+
+
+def test_targets_of_one_kind_go_in_together(rows):
+    X, y = rows
+    text, truth = np.where(y > 0, "a", "b"), pd.Series(y > 1, dtype="boolean")
+    classes = Coterie().fit(X, pd.DataFrame({"t": text, "b": truth, "n": (y > 0) * 1.0}))
+    assert classes.task_ == "classes"
+    assert [each.tolist() for each in classes.classes_] == [["a", "b"], [False, True], [0, 1]]
+    # With a task, booleans are the numbers 0 and 1.
+    numbers = Coterie("regression").fit(X, pd.DataFrame({"n": y, "b": truth}))
+    plain = Coterie().fit(X, np.column_stack([y, y > 1]).astype(float))
+    assert numbers.task_ == plain.task_ == "regression"
+    np.testing.assert_array_equal(numbers.labels_, plain.labels_)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda truth: pd.Series(truth, dtype="boolean"),
+        lambda truth: pd.Series(truth, dtype="category"),
+        lambda truth: pd.Series(truth).astype("bool[pyarrow]"),
+        lambda truth: pd.DataFrame({"t": pd.Series(truth, dtype="boolean")}),
+        pl.Series,
+    ],
+)
+@pytest.mark.parametrize("reducer", [Coterie(), GenLinCFA(family="bernoulli")], ids=str)
+def test_booleans_stay_booleans(rows, reducer, made):
+    X, y = rows
+    classes = reducer.fit(X, made(y > 0)).classes_
+    assert classes.dtype == bool
+    assert classes.tolist() == [False, True]

@@ -68,6 +68,7 @@ def read_table(
         rows = checked_rows(Given(*(host(one) for one in given)), X, y)
         X, y = rows.of(X), rows.of(y)
     check_complete(y)
+    y = with_plain_booleans(y)
     X, y = _validated(reducer, X, y, spec.inputs)
     names = getattr(reducer, "feature_names_in_", None)
     if layout is not None:
@@ -156,6 +157,35 @@ def check_complete(y: Any) -> None:
         if missing.any():
             bad = np.flatnonzero(missing).tolist()
             raise ValueError(f"y has None or NaN in {counted('row', bad)}.")
+
+
+def with_plain_booleans(y: Any) -> Any:
+    """Targets with booleans of pandas, and those beside numbers in a frame, as plain booleans.
+
+    Other values are unchanged. scikit-learn would make numbers of them.
+    """
+    if not (hasattr(y, "iloc") or hasattr(y, "get_columns")):
+        return y
+    if len(y.shape) == 1:
+        return np.asarray(y, dtype=bool) if _are_booleans(y) else y
+    columns = (
+        y.get_columns() if hasattr(y, "get_columns") else [y.iloc[:, j] for j in range(y.shape[1])]
+    )
+    if not any(map(_are_booleans, columns)):
+        return y
+    made = np.empty((len(y), len(columns)), dtype=object)
+    for place, column in enumerate(columns):
+        made[:, place] = np.asarray(column, dtype=bool if _are_booleans(column) else None).tolist()
+    return made.astype(bool) if all(map(_are_booleans, columns)) else made
+
+
+def _are_booleans(column: Any) -> bool:
+    """Whether a column of pandas or polars has the type of booleans, or categories of them."""
+    dtype = column.dtype
+    if str(dtype) == "Boolean":  # of polars
+        return not column.has_nulls()
+    of_categories = getattr(getattr(dtype, "categories", None), "dtype", None)
+    return "b" in (getattr(dtype, "kind", None), getattr(of_categories, "kind", None))
 
 
 def reason_for_rows(aggregation: Aggregation, inputs: Any, *, missing: bool) -> str | None:

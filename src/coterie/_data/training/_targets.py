@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple, Protocol
@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from coterie._core.criteria import CLASSES
 from coterie._core.evidence import location_of, standardised
-from coterie._core.values import FloatArray, IntArray
+from coterie._core.values import BoolArray, FloatArray, IntArray
 from coterie._data.moments import Moments, TargetColumn
 from coterie._data.validation import counted
 from coterie.families import Family
@@ -177,40 +177,47 @@ class NumbersOrCodes:
         raise ValueError(f"{self.name} counts rows: moments are not enough. Use fit.")
 
 
-def _no_numbers(name: str, labels: list[str]) -> ValueError:
+# What to do with classes where numbers are expected, and the other way round.
+FOR_CLASSES = "GenLinCFA(family='bernoulli')"
+FOR_NUMBERS = "use NonLinCFA, with y as numbers"
+
+
+def _no_numbers(name: str, labels: list[str], for_classes: str) -> ValueError:
     return ValueError(
         f"{name} needs a target of numbers, got text ({counted('label', labels, most=3)}). For "
-        "classes use GenLinCFA(family='bernoulli')."
+        f"classes use {for_classes}."
     )
 
 
-def numbers_of(y: Any, name: str) -> FloatArray:
+def numbers_of(y: Any, name: str, for_classes: str = FOR_CLASSES) -> FloatArray:
     """Targets as finite numbers, checked not to be constant."""
     y = np.asarray(y)
     if labels := _labels(y):
-        raise _no_numbers(name, labels)
+        raise _no_numbers(name, labels, for_classes)
     if y.dtype.kind not in "biufO":
         raise ValueError(f"{name} needs a target of numbers, got an array of {y.dtype}.")
     targets = y.astype(np.float64).reshape(len(y), -1)
     if not np.isfinite(targets).all():
         bad = ~np.isfinite(targets).all(axis=1)
         raise ValueError(f"y has NaN, None or infinity in {rows_text(bad)}.")
-    _check_varying(targets[0], standardised(targets).spread)
+    check_varying(targets[0].tolist(), standardised(targets).spread > 0)
     return targets
 
 
-def kept_numbers(kept: TargetColumn, name: str) -> FloatArray:
+def kept_numbers(kept: TargetColumn, name: str, for_classes: str = FOR_CLASSES) -> FloatArray:
+    """The weights of a target column in moments that make it a number."""
     if kept.is_text:
-        raise _no_numbers(name, sorted(kept.values or ()))
+        raise _no_numbers(name, sorted(kept.values or ()), for_classes)
     values = [1.0] if kept.values is None else kept.values
     return np.array([values], dtype=np.float64)
 
 
-def _check_varying(value: FloatArray, spread: FloatArray) -> None:
-    """Raise if a target is constant, given one value and the spread of each target."""
-    constant = np.flatnonzero(spread == 0).tolist()
-    if constant and len(spread) == 1:
-        raise ValueError(f"y is constant, {value[0]:g} in every row: there is nothing to learn.")
+def check_varying(values: Sequence[Any], varies: Sequence[bool] | BoolArray) -> None:
+    """Raise if a target is constant, given one value of each target and whether it varies."""
+    constant = np.flatnonzero(~np.asarray(varies)).tolist()
+    if constant and len(values) == 1:
+        value = f"{values[0]:g}" if isinstance(values[0], float) else repr(values[0])
+        raise ValueError(f"y is constant, {value} in every row: there is nothing to learn.")
     if constant:
         raise ValueError(
             f"y is constant in {counted('column', constant)}: there is nothing to learn."
@@ -236,7 +243,7 @@ def rows_text(bad: Any) -> str:
 def by_column(y: Any, target: Callable[[Any], tuple[FloatArray, Any]]) -> Targets:
     """The targets of all columns of y, and their class labels, if any."""
     y = np.asarray(y)
-    found = [target(column) for column in _plain_columns(y.reshape(len(y), -1))]
+    found = [target(column) for column in plain_columns(y)]
     values = np.hstack([values for values, _ in found])
     return Targets(values, _known_classes([classes for _, classes in found]))
 
@@ -249,7 +256,7 @@ def by_kept_column(
     weights = np.asarray(block_diag(*(weights for weights, _ in found)), dtype=np.float64)
     parts = [part.with_targets(weights) for part in moments.accumulated]
     centre, spread = (each[moments.n_features_in_ :] for each in location_of(parts))
-    _check_varying(centre, spread)
+    check_varying(centre.tolist(), spread > 0)
     return TargetsInMoments(weights, _known_classes([classes for _, classes in found]))
 
 
@@ -260,35 +267,47 @@ def _known_classes(classes: list[Any]) -> Any:
     return classes[0] if len(classes) == 1 else classes
 
 
-def _plain_columns(columns: NDArray[Any]) -> Iterable[NDArray[Any]]:
-    """Each column; numeric columns as numbers, also if other columns have text."""
+def plain_columns(y: NDArray[Any]) -> Iterable[NDArray[Any]]:
+    """Each column; numbers and booleans as such, also if other columns have text."""
+    columns = y.reshape(len(y), -1)
     for column in columns.T:
         is_mixed = column.dtype.kind == "O" and columns.shape[1] > 1
-        numbers = is_mixed and all(isinstance(value, Real) for value in column)
-        yield column.astype(np.float64) if numbers else column
+        if is_mixed and all(isinstance(value, bool | np.bool_) for value in column):
+            yield column.astype(bool)
+        elif is_mixed and all(isinstance(value, Real) for value in column):
+            yield column.astype(np.float64)
+        else:
+            yield column
 
 
-def _check_classes(name: str, n_classes: int, n_rows: int) -> None:
+def are_too_many(n_classes: int, n_rows: int) -> bool:
+    """Whether so many different values are hardly class labels."""
+    return n_classes > n_rows / 2 and n_rows >= FEW_LABELS
+
+
+def _check_classes(name: str, n_classes: int, n_rows: int, for_numbers: str) -> None:
     if n_classes < 2:
         raise ValueError(f"{name} needs y with 2 classes or more, got {n_classes} class.")
-    if n_classes > n_rows / 2 and n_rows >= FEW_LABELS:
+    if are_too_many(n_classes, n_rows):
         raise ValueError(
             f"{name} needs y with classes, got {n_classes} different labels in {n_rows} rows. Are "
-            "these numbers? Then use NonLinCFA, with y as numbers."
+            f"these numbers? Then {for_numbers}."
         )
 
 
-def indicators(labels: NDArray[Any], name: str) -> tuple[FloatArray, NDArray[Any]]:
+def indicators(
+    labels: NDArray[Any], name: str, for_numbers: str = FOR_NUMBERS
+) -> tuple[FloatArray, NDArray[Any]]:
     """One 0/1 column per class, or one for two classes (1 for the second), and the classes."""
     numbers, classes = numbered(labels)
-    _check_classes(name, len(classes), len(labels))
+    _check_classes(name, len(classes), len(labels), for_numbers)
     if len(classes) == 2:
         return (numbers == 1).astype(np.float64)[:, None], classes
     return (numbers[:, None] == np.arange(len(classes))).astype(np.float64), classes
 
 
 def kept_indicators(
-    kept: TargetColumn, moments: Moments, name: str
+    kept: TargetColumn, moments: Moments, name: str, for_numbers: str = FOR_NUMBERS
 ) -> tuple[FloatArray, NDArray[Any]]:
     """The same for a target column in moments."""
     if kept.values is None:
@@ -299,7 +318,7 @@ def kept_indicators(
     labels = np.empty(len(kept.values), dtype=np.dtype(kept.dtype))
     labels[:] = kept.values
     numbers, classes = numbered(labels)
-    _check_classes(name, len(classes), moments.n_samples_)
+    _check_classes(name, len(classes), moments.n_samples_, for_numbers)
     weights = np.zeros((len(classes), len(classes)))
     weights[numbers, np.arange(len(classes))] = 1.0
     return (weights[[1]] if len(classes) == 2 else weights), classes
