@@ -139,7 +139,7 @@ DATA = [
     (X[:, 0], y, "Expected 2D array"),
     (X, np.column_stack([y, np.ones(20)]), "y"),
     (X, np.ones((20, 2, 2)), "y"),
-    (sparse.csr_array(np.where(X > 2, np.nan, X)), y, "X has NaN in column"),
+    (sparse.csr_array(np.where(X > 2, np.nan, X)), y, "Imputer, or drop those columns."),
     (sparse.coo_array(np.where(X > 2, np.inf, X)), y, "X has infinity (inf) in column"),
     (X + 1j, y, "Complex data not supported"),
 ]

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 from sklearn.model_selection import LeaveOneOut, PredefinedSplit
 
 from coterie import Coterie, GenLinCFA, Moments, NonLinCFA, moments_from
@@ -223,3 +224,19 @@ def test_booleans_stay_booleans(rows, reducer, made):
     classes = reducer.fit(X, made(y > 0)).classes_
     assert classes.dtype == bool
     assert classes.tolist() == [False, True]
+
+
+def test_no_advice_names_parameters_that_it_lacks(rows):
+    X, y = rows
+    hole = X.assign(c=X["c"].where(X.index != 3))
+    of_moments = Coterie().fit_moments(moments_from(X.to_numpy(), y, cv=5))
+    device = pytest.importorskip("array_api_strict")
+    for fit in (
+        lambda: Coterie().fit(sparse.csr_array(hole.to_numpy()), y),
+        lambda: Coterie().fit(device.asarray(hole.to_numpy()), device.asarray(y)),
+        lambda: of_moments.transform(hole.to_numpy()),
+    ):
+        with pytest.raises(
+            ValueError, match=r"NaN in column 2\. Fill .*, or drop those columns\.$"
+        ):
+            fit()

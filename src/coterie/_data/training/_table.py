@@ -123,7 +123,8 @@ def inputs_of(reducer: Any, X: Any) -> Any:
         X = validate_data(reducer, X, reset=False, skip_check_array=True)
     else:
         X = checked_array(reducer, X, reset=False)
-    columns = input_columns(features, X, reducer.fit_.aggregation)
+    pairwise = getattr(reducer, "missing", None) != "filled"
+    columns = input_columns(features, X, reducer.fit_.aggregation, pairwise=pairwise)
     if columns.shape[1] != reducer.fit_.n_inputs:
         raise ValueError(
             f"inputs must give {reducer.fit_.n_inputs} columns, as in fit, got {columns.shape[1]}."
@@ -198,22 +199,28 @@ def reason_for_rows(aggregation: Aggregation, inputs: Any, *, missing: bool) -> 
 
 
 def input_columns(
-    features: Features, X: Any, aggregation: Aggregation, *, by_row: bool = False
+    features: Features,
+    X: Any,
+    aggregation: Aggregation,
+    *,
+    by_row: bool = False,
+    pairwise: bool = False,
 ) -> Any:
     """The checked inputs, of shape (n_samples, n_inputs): two columns or more, finite values.
 
     NaN is allowed if the features may have missing values. Used for training rows and for new
-    rows. `by_row` says whether the criterion needs rows.
+    rows. `by_row` says whether the criterion needs rows, and `pairwise` whether the reducer has
+    missing="pairwise".
     """
     missing, inputs, columns = features.missing, features.inputs, X
     if inputs is None or not is_transformer(inputs):
         _check_sparse(X, aggregation, missing=missing, by_row=by_row)
-        check_finite(X, lambda: features.names, "X", missing=missing)
+        check_finite(X, lambda: features.names, "X", missing=missing, pairwise=pairwise)
     if inputs is not None:
         is_sum = isinstance(aggregation, LinearSum) and not missing and not by_row
         columns = applied_inputs(inputs, X, may_be_sparse=is_sparse(X) and is_sum)
         names = partial(feature_names, features, columns.shape[1])
-        check_finite(columns, names, "What inputs makes of X", missing=missing)
+        check_finite(columns, names, "What inputs makes of X", missing=missing, pairwise=pairwise)
     if columns.shape[1] < 2:
         raise ValueError("inputs must give 2 or more columns to group, got 1.")
     return columns
