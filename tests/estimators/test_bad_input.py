@@ -140,6 +140,8 @@ DATA = [
     (X, np.column_stack([y, np.ones(20)]), "y"),
     (X, np.ones((20, 2, 2)), "y"),
     (sparse.csr_array(np.where(X > 2, np.nan, X)), y, "Imputer, or drop those columns."),
+    (pd.DataFrame(), [], "X has no columns: give a table with 2 or more."),
+    (pl.DataFrame(), [], "X has no columns: give a table with 2 or more."),
     (sparse.coo_array(np.where(X > 2, np.inf, X)), y, "X has infinity (inf) in column"),
     (X + 1j, y, "Complex data not supported"),
 ]

@@ -240,3 +240,9 @@ def test_no_advice_names_parameters_that_it_lacks(rows):
             ValueError, match=r"NaN in column 2\. Fill .*, or drop those columns\.$"
         ):
             fit()
+
+
+def test_a_table_without_columns_is_one_sentence():
+    for X, y in ((pd.DataFrame(), []), (pd.DataFrame(index=range(3)), [1, 2, 3])):
+        with pytest.raises(ValueError, match=r"^X has no columns: give a table with 2 or more\.$"):
+            Coterie().fit(X, y)

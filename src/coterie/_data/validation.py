@@ -48,6 +48,8 @@ def check_table(X: Any) -> None:
         raise ValueError("X is a masked array: fill the masked values first, or drop the columns.")
     if getattr(getattr(X, "dtype", None), "kind", "f") == "c":
         raise ValueError("Complex data not supported: X must hold real numbers.")
+    if hasattr(X, "columns") and not len(X.columns):
+        raise ValueError("X has no columns: give a table with 2 or more.")
     times = Counter(getattr(X, "columns", ()))
     if repeated := [str(name) for name, count in times.items() if count > 1]:
         raise ValueError(f"X has several {counted('column', repeated)}: names must be unique.")
