@@ -246,3 +246,32 @@ def test_a_table_without_columns_is_one_sentence():
     for X, y in ((pd.DataFrame(), []), (pd.DataFrame(index=range(3)), [1, 2, 3])):
         with pytest.raises(ValueError, match=r"^X has no columns: give a table with 2 or more\.$"):
             Coterie().fit(X, y)
+
+
+def test_whole_numbers_are_classes_or_counts_for_rows_and_numbers_for_moments(rows, caplog):
+    X, y = rows
+    grades = np.clip(np.round(2 * y), -2, 2)
+    with caplog.at_level("INFO", logger="coterie"):
+        assert Coterie().fit(X, grades).task_ == "classes"
+    assert "task classes" in caplog.text
+    assert Coterie("regression").fit(X, grades).task_ == "regression"
+    assert Coterie().fit_moments(moments_from(X.to_numpy(), grades, cv=5)).task_ == "regression"
+    assert Coterie().partial_fit(X, grades).task_ == "regression"
+
+
+def test_what_is_kept_is_left_out_if_it_is_constant(rows):
+    X, y = rows
+    reducer = Coterie(keep=["y", "z"]).fit(X.assign(z=1.0), y)
+    assert reducer.labels_[4] >= 0
+    assert reducer.labels_[5] == -1
+
+
+def test_sparse_columns_and_moments_stay_as_they_are(rows):
+    X, y = rows
+    heavy = np.sign(X) * np.expm1(1.5 * np.abs(X))
+    assert Coterie().fit(heavy, y).inputs_ != "raw"
+    for reducer in (
+        Coterie().fit(sparse.csr_array(heavy.to_numpy()), y),
+        Coterie().fit_moments(moments_from(heavy.to_numpy(), y, cv=5)),
+    ):
+        assert reducer.inputs_ == "raw"
