@@ -1,12 +1,13 @@
 // ---- The tree of likeness, and why two features are together or apart
 
 const MOST_NAMED_LEAVES = 80, MOST_SUGGESTED = 40, MOST_KEYS = 12;
-const chosen = [null, null];
+const chosen = [null, null], unknown = [null, null];
 let tellPair = () => {};
 
 /** Two features, such as those of a cell of the heat map. */
 function chooseBoth(one, other) {
   [chosen[0], chosen[1]] = [one, other];
+  unknown.fill(null);
   tellPair();
 }
 
@@ -15,6 +16,7 @@ function chooseNext(feature) {
   const place = chosen[0] === null || chosen[1] !== null ? 0 : 1;
   if (place === 0) chosen[1] = null;
   chosen[place] = feature;
+  unknown.fill(null);
   tellPair();
 }
 
@@ -43,15 +45,22 @@ function featureField(place, changed) {
   input.addEventListener("focus", suggest);
   input.addEventListener("input", () => {
     suggest();
-    const exact = features.indexOf(input.value);
-    const only = list.children.length === 1 && input.value.trim() ? features.indexOf(list.children[0].value) : -1;
+    const words = input.value.trim(), exact = features.findIndex((name) => name === words || bare(name) === words);
+    const only = list.children.length === 1 && words ? features.indexOf(list.children[0].value) : -1;
     const found = exact >= 0 ? exact : only;
-    if (found >= 0 || !input.value) { chosen[place] = found >= 0 ? found : null; changed(); }
+    chosen[place] = found >= 0 ? found : null;
+    unknown[place] = found < 0 && words ? words : null;
+    changed();
   });
   const element = made("label", { class: "wide" }, place ? "Second feature" : "First feature", input, list);
   // Do not write into the field while someone types in it.
   const show = (feature) => { if (document.activeElement !== input) input.value = feature === null ? "" : features[feature]; };
   return { element, show };
+}
+
+/** The name of a feature without what was made of it: a of rank(a). */
+function bare(name) {
+  return name.replace(/^\w+\((.*)\)$/, "$1");
 }
 
 const PARENT = tree ? parents() : [];
@@ -81,6 +90,8 @@ function ownCorrelation(one, other) {
 
 /** Sentences on why two features are together or apart. */
 function reasons(one, other) {
+  const strange = unknown.filter((words) => words !== null);
+  if (strange.length) return strange.map((words) => `No feature is called ${quoted(words)}.`);
   if (one === null || other === null) return [one === null && other === null ? "No features are chosen yet." : `${quoted(features[one === null ? other : one])} is chosen; choose another.`];
   if (one === other) return ["These are the same feature."];
   const row = joint(one, other), words = [togetherWords(one, other), likenessWords(one, other, row)];
