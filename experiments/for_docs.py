@@ -258,10 +258,92 @@ def real() -> dict[str, Any]:
     }
 
 
+PROBLEMS = {"paper's classes": "the paper's classes",
+            "bankruptcy_polish_1year": "bankruptcies", "parkinson_speech_subjects": "Parkinson",
+            "gene_golub38": "Golub genes", "count_crime_murders": "murders (counts)",
+            "count_flu_bybw": "influenza (counts)", "nir_fruit": "melons, three cultivars",
+            "ir_coffee_origin": "coffees, three countries", "known 3 targets": "known, 3 targets",
+            "known 20 targets": "known, 20 targets"}  # fmt: skip
+DEPENDENCE = {
+    "noise": ("noise", "together"),
+    "copies: z + e": ("z + e", "together"),
+    "copies: (a + b)^2 + e": ("(a + b)^2 + e", "together"),
+    "copies: two classes": ("two classes by z", "together"),
+    "counts: u + v + e": ("u + v + e, counts", "together"),
+    "u + 0.3 v + e": ("u + 0.3 v + e", "apart"),
+    "copies: a + e": ("a + e", "apart"),
+    "u^2 + v^2 + e": ("u^2 + v^2 + e", "apart"),
+    "u v + e / 2": ("u v + e / 2", "apart"),
+    "classes: sign of u v": ("sign of u v, one in ten wrong", "apart"),
+    "spread depends on u - v": ("noise whose spread depends on u - v", "apart"),
+}
+
+
+def targets() -> dict[str, Any]:
+    """The trials of other targets, of experiments/targets.py."""
+    agree = pd.read_csv(HERE / "targets_agree.csv")
+    fitted = pd.read_csv(HERE / "targets_fitted.csv").groupby(["problem", "rule"], sort=False)
+    several = pd.read_csv(HERE / "targets_several.csv").groupby(["problem", "rule"], sort=False)
+    apart = pd.read_csv(HERE / "targets_information.csv").set_index(["problem", "rule"])["apart"]
+    fits, both = fitted.mean(), several.mean()
+
+    def explained(problem: str, rule: str) -> str:
+        if (problem, rule) not in fits.index:
+            return "-"
+        row = fits.loc[(problem, rule)]
+        return f"{row['deviance']:.2f} ({row['columns']:.0f})"
+
+    def shares(problem: str, rule: str) -> str:
+        found = [apart[(problem, f"{rule}, {n}")] for n in (200, 1000, 5000)]
+        return ", ".join(f"{100 * share:.0f}" for share in found) + " %"
+
+    rules = ("auto", "auto, fitted", "bic, fitted", "bound, tuned", "fitted, tuned")
+    named = {name: PROBLEMS.get(name, name) for name in agree["problem"]}
+    return {
+        "agree": {
+            "columns": ["data", "accepted", "score disagrees", "bound disagrees",
+                        "score, rank correlation", "bound, rank correlation"],
+            "rows": [
+                [named[row["problem"]],
+                 *(f"{100 * row[key]:.0f} %"
+                   for key in ("accepted", "score_disagrees", "bound_disagrees")),
+                 f"{row['score_rank']:.2f}", f"{row['bound_rank']:.2f}"]
+                for row in agree.to_dict("records")
+            ],
+        },
+        "fitted": {
+            "columns": ["data", 'score, `"auto"`', 'fitted, `"auto"`', 'fitted, `"bic"`',
+                        "bound, tuned", "fitted, tuned"],
+            "rows": [
+                [words, *(explained(name, rule) for rule in rules)]
+                for name, words in named.items()
+            ],
+        },
+        "several": {
+            "columns": ["problem", "all agree: columns", "score", "on average: columns", "score"],
+            "rows": [
+                [PROBLEMS[name],
+                 *(f"{both.loc[(name, rule), key]:{form}}" for rule in ("all agree", "on average")
+                   for key, form in (("columns", ".1f"), ("score", ".3f")))]
+                for name in dict.fromkeys(both.index.get_level_values(0))
+            ],
+        },
+        "information": {
+            "columns": ["y", "should be", "linear: 200, 1,000, 5,000",
+                        "information: 200, 1,000, 5,000"],
+            "rows": [
+                [*words, shares(name, "line"), shares(name, "information")]
+                for name, words in DEPENDENCE.items()
+            ],
+        },
+    }  # fmt: skip
+
+
 COMPUTED: dict[str, Callable[[], dict[str, Any]]] = {
     "paper": paper,
     "beyond": beyond,
     "known": known,
     "paper_problems": paper_problems,
     "real": real,
+    "targets": targets,
 }

@@ -336,6 +336,14 @@ def bivariate_bound_is_proved(
     needs M >= -m. And it replaces the difference of the products by m, which needs inputs that
     are not negatively correlated. These conditions are sufficient, not necessary.
 
+    Parameters
+    ----------
+    covariance : array-like of shape (2, 2)
+    with_target : array-like of shape (2,)
+        Covariances of the inputs with the target.
+    smallest, largest : float
+        m and M, as in :func:`bivariate_deviance_bound`.
+
     Examples
     --------
     >>> bivariate_bound_is_proved(np.eye(2), [1, -1], smallest=-0.5, largest=1.0)
