@@ -221,7 +221,8 @@ def mse_balance(
     -----
     Where rows are random and f is not linear in the two inputs, "only if" does not hold: what a
     linear model cannot explain of f acts as noise, so that a merge may lower the error although it
-    does not pay by ``noise_variance`` alone.
+    does not pay by ``noise_variance`` alone. If it pays, it lowers the error there too, for a
+    linear h.
 
     Examples
     --------
