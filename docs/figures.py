@@ -32,8 +32,12 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 RESULTS = (ROOT / "experiments" / "results", ROOT / "benchmarks" / "results")
-FIGURE = re.compile(r"<!--=(?P<path>[^:>]+?)(?::(?P<form>[^>]*?))?-->(?P<text>.*?)<!--=-->", re.S)
+FIGURE = re.compile(
+    r"<!--=(?P<path>\w+/[^:>]*?)(?::(?P<form>[^>]*?))?-->(?P<text>.*?)<!--=-->", re.S
+)
 TABLE = re.compile(r"<!--table (?P<path>\S+)-->\n(?P<text>.*?)<!--/table-->", re.S)
+# Figures of speed have a script of their own, benchmarks/write_page.py.
+OF_SPEED = re.compile(r"<!--= .*?<!--=-->|<!-- figures: .*?<!-- end -->", re.S)
 # What is looked at for numbers without a source: cells of tables, and what was measured elsewhere.
 CODE = re.compile(r"```.*?```|`[^`\n]*`|\]\([^)]*\)|<!--(?!=).*?-->", re.S)
 NUMBER = re.compile(r"(?<![\w.^/-])[-+±]?\d[\d,]*(?:\.\d+)?|(?<![\w.])\.\d+")
@@ -98,7 +102,7 @@ def rewritten(text: str) -> str:
 
 def plain(text: str) -> str:
     """A page without code, and without the figures that have a source."""
-    text = TABLE.sub("", FIGURE.sub("", text))
+    text = OF_SPEED.sub("", TABLE.sub("", FIGURE.sub("", text)))
     text = re.sub(r"^ {4}.*$", "", text, flags=re.M)
     return CODE.sub(lambda found: "\n" * found.group().count("\n"), text)
 

@@ -61,6 +61,8 @@ def test_figures_and_tables_are_written_from_results(made):
 
 
 def test_figures_without_results_are_named(made):
+    of_speed = "<!--= import -->1.1<!--=-->"
+    assert figures.rewritten(of_speed) == of_speed
     with pytest.raises(KeyError, match="no results 'other'"):
         figures.rewritten("<!--=other/one-->1<!--=-->")
 
@@ -73,6 +75,7 @@ def test_figures_without_results_are_named(made):
         ("| `tolerance=0.001` | a number |", False),
         ("It takes 0.7 s at most.", True),
         ("It takes <!--=made/one/share-->0.7<!--=--> s at most.", False),
+        ("It takes <!--= import -->0.7<!--=--> s at most.", False),  # of benchmarks/write_page.py
         ("R2 is .83 here.", True),
         ("Algorithm 1 asks d * D questions; k is 2.", False),
         ("| an example | 3 |", False),
