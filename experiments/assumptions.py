@@ -54,10 +54,17 @@ def inputs(rng: Rng, n: int) -> tuple[FloatArray, FloatArray]:
     return shared + rng.normal(size=n), shared + rng.normal(size=n)
 
 
+def noise(rng: Rng, u: FloatArray) -> FloatArray:
+    """Standard normal noise, one for each row."""
+    return rng.normal(size=len(u))
+
+
 TARGETS: dict[str, Callable[[Rng, FloatArray, FloatArray], FloatArray]] = {
-    "as_assumed": lambda rng, u, v: u + v + rng.normal(size=len(u)),
-    "unequal_variances": lambda rng, u, v: u + v + (u - v) * rng.normal(size=len(u)),
-    "squared_difference": lambda rng, u, v: u + v + (u - v) ** 2 + 0.1 * rng.normal(size=len(u)),
+    "as_assumed": lambda rng, u, v: u + v + noise(rng, u),
+    "unequal_variances_mild": lambda rng, u, v: u + v + np.hypot(1, u - v) * noise(rng, u),
+    "unequal_variances": lambda rng, u, v: u + v + (u - v) * noise(rng, u),
+    "squared_difference_mild": lambda rng, u, v: u + v + (u - v) ** 2 / 2 + noise(rng, u),
+    "squared_difference": lambda rng, u, v: u + v + (u - v) ** 2 + 0.1 * noise(rng, u),
     "heavy_tails": lambda rng, u, v: u + v + rng.standard_t(2, size=len(u)),
 }
 
@@ -279,10 +286,10 @@ def joint_price(n: int = 150, D: int = 10) -> dict[str, Any]:
         for _ in range(N_TESTS // 4):
             X = rng.normal(size=(n, 1)) + rng.normal(size=(n, D))
             X = (X - X.mean(axis=0)) / X.std(axis=0)
-            noise = rng.standard_t(2, size=n) if name == "heavy_tails" else rng.normal(size=n)
+            error = rng.standard_t(2, size=n) if name == "heavy_tails" else rng.normal(size=n)
             if name == "unequal_variances":
-                noise = noise * (X[:, 0] - X[:, 1])
-            y = X.sum(axis=1) + noise
+                error = error * (X[:, 0] - X[:, 1])
+            y = X.sum(axis=1) + error
             penalty = 0.3 * n if name == "penalised" else 0.0
             K = np.linalg.inv(X.T @ X + penalty * np.eye(D))
             theta = K @ X.T @ (y - y.mean())
@@ -324,7 +331,9 @@ ON_NOISE = {
 ON_TESTS = {
     "as_assumed": "as assumed",
     "heavy_tails": "heavy tails (t with 2 degrees of freedom) of the noise",
+    "unequal_variances_mild": "variance of the noise 1 plus the squared difference of the columns",
     "unequal_variances": "noise in proportion to the difference of the two columns",
+    "squared_difference_mild": "half the squared difference in the target, beside noise",
     "squared_difference": "the square of the difference of the two columns in the target",
     "penalised": "as assumed, with a ridge penalty of 0.3 per row",
 }
