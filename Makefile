@@ -81,9 +81,11 @@ mutants: $(ENGINES)  ## change one thing in the source at a time and see whether
 reproduce: $(READY)  ## all tables and figures of the paper and the comparison, into reproduced/
 	$(BIN)/python -m experiments run
 
+# On an idle machine; BUSY=1 measures in spite of others, and marks the figures as preliminary.
 bench: $(READY)  ## measure speed and memory beside peers; writes benchmarks/results
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/coterie warm-up
+	$(BIN)/python benchmarks/run.py $(if $(BUSY),--busy)
 
 pictures: $(READY)  ## draw the pictures of the README and of docs again
 	$(BIN)/python docs/pictures.py
