@@ -151,18 +151,18 @@ def picture(curves: dict[str, list[list[float]]], path: Path) -> None:
     from matplotlib.ticker import LogLocator
 
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
-    colours = ["#D55E00", "#0072B2", "#999999"]
+    colours, grey = {"Coterie()": "#D55E00", "NonLinCFA()": "#0072B2"}, "#999999"
     names = [name for name in curves if not name.startswith("curve-")]
-    for colour, name in zip(colours, names, strict=False):
-        label = name if name.endswith("()") else "fixed tolerance"
-        axes[0].loglog(*np.array(curves[name]).T, "o-", color=colour, label=label)
+    for name in names:
+        label = name if name in colours else "fixed tolerance"
+        axes[0].loglog(*np.array(curves[name]).T, "o-", color=colours.get(name, grey), label=label)
     if names:
         axes[0].legend(frameon=False, fontsize=8)
     axes[0].set(xlabel="columns (200 samples)", ylabel="seconds")
     labels = {"curve-n": "samples (500 columns)", "curve-d": "groups (2,000 x 500)"}
     for axis, (key, label) in zip(axes[1:], labels.items(), strict=True):
         if key in curves:
-            axis.loglog(*np.array(curves[key]).T, "o-", color=colours[2])
+            axis.loglog(*np.array(curves[key]).T, "o-", color=grey)
         axis.set(xlabel=f"{label}, fixed tolerance")
     for axis in axes:
         for side, form in ((axis.xaxis, "{x:,.0f}"), (axis.yaxis, "{x:g}")):
