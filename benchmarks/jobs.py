@@ -83,7 +83,7 @@ def products(
     fits = {each: ready(each, X, y) for each in configurations}
     for each in configurations:
         ready(each, X[:500, :80], y[:500])()
-    return interleaved({"product": lambda: X.T @ X} | fits, repeats=repeats, at_most=6)
+    return interleaved({"product": lambda: X.T @ X} | fits, repeats=repeats, at_most=4)
 
 
 def fit(

@@ -168,6 +168,12 @@ def wide(quick: bool) -> Iterator[Job | Row]:
         options = {"configuration": each, "repeats": 2, "pass_over": True, "compiled": True}
         yield Job(key, "fit", options, 15, 75, problem)
         yield from _passes(key, section, each, 1000, d, 200.0)
+    narrower = Problem("wide_data", {"n_samples": 1000, "n_features": d // 5})
+    for each in DEFAULTS:
+        key = f"wide-{slug(each)}-{d // 5}"
+        options = {"configuration": each, "repeats": 2, "pass_over": True, "compiled": True}
+        yield Job(key, "fit", options, 8, 45, narrower)
+        yield from _passes(key, "defaults", each, 1000, d // 5)
     widest = Problem("wide_data", {"n_samples": 100, "n_features": k})
     forward = 'NonLinCFA(0.03, cv=None, search="forward")'
     options = {"configuration": forward, "repeats": 2, "pass_over": True, "compiled": True}
@@ -175,7 +181,9 @@ def wide(quick: bool) -> Iterator[Job | Row]:
     yield from _passes("widest", "fixed", forward, 100, k, 500.0)
 
 
-def _passes(key: str, section: str, each: str, n: int, d: int, target: float) -> Iterator[Row]:
+def _passes(
+    key: str, section: str, each: str, n: int, d: int, target: float | None = None
+) -> Iterator[Row]:
     def note(r: Results) -> str:
         return "{groups} groups, {seconds:.2g} s, a pass {pass:.2g} s".format(**r[key])
 
