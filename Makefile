@@ -15,7 +15,7 @@ FLOORS := .venv-floors
 # One of so many fast tests is run with them: make floors SHARE=1 runs all.
 SHARE ?= 12
 
-.PHONY: help demo test check floors hunt quick mutants reproduce bench pictures gallery clean
+.PHONY: help demo test check floors hunt quick mutants reproduce bench asv pictures gallery clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
@@ -87,6 +87,20 @@ bench: $(READY)  ## measure speed and memory beside peers; writes benchmarks/res
 	$(BIN)/coterie warm-up
 	$(BIN)/python benchmarks/run.py $(if $(BUSY),--busy)
 
+# The commit that HEAD is compared with: the one before the last change of the library.
+BASE ?= $(shell git log -2 --format=%H -- src | tail -1)
+ASV := $(BIN)/asv
+# What the results call this machine, in plain words.
+MACHINE ?= two-cores
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+
+asv: $(READY)  ## time the last change with asv; fails where something takes 10 % longer
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[asv]'
+	$(BIN)/python benchmarks/idle.py $(if $(BUSY),--busy)
+	$(ASV) machine --machine $(MACHINE) --arch x86_64 --os Linux --cpu "$(CORES) cores" \
+		--num_cpu $(CORES) --ram "$$(free --giga | awk '/Mem/ {print $$2}') GB"
+	$(ASV) continuous --machine $(MACHINE) --factor 1.1 --show-stderr $(ASVFLAGS) $(BASE) HEAD
+
 pictures: $(READY)  ## draw the pictures of the README and of docs again
 	$(BIN)/python docs/pictures.py
 
@@ -95,4 +109,4 @@ gallery: $(READY)  ## run the worked examples and write their pages, docs/galler
 	$(BIN)/python docs/gallery.py
 
 clean:  ## remove the virtual environments and caches
-	rm -rf .venv $(FLOORS) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(FLOORS) .asv .pytest_cache .mypy_cache .ruff_cache .hypothesis
