@@ -164,7 +164,7 @@ def picture(curves: dict[str, list[list[float]]], path: Path) -> None:
         if key in curves:
             axis.loglog(*np.array(curves[key]).T, "o-", color=grey)
         axis.set(xlabel=f"{label}, fixed tolerance")
-    for axis in axes:
+    for axis in (axis for axis in axes if axis.has_data()):
         for side, form in ((axis.xaxis, "{x:,.0f}"), (axis.yaxis, "{x:g}")):
             side.set_major_locator(LogLocator(subs=(1, 2, 5)))
             side.set_major_formatter(form)
@@ -177,13 +177,14 @@ def picture(curves: dict[str, list[list[float]]], path: Path) -> None:
 
 def measured(jobs: list[Job], rows: list[Row], load: float, quick: bool) -> dict[str, Any]:
     """All that is written: where and when it was measured, rows, jobs and curves."""
+    measured_commit = commit()
     start, others = time.perf_counter(), Others()
     results, taken = run(jobs)
     share = others.share()
     is_idle = load <= IDLE and (share is None or share <= IDLE)
     return {
         "date": time.strftime("%Y-%m-%d"),
-        "commit": commit(),
+        "commit": measured_commit,
         "machine": machine(),
         "idle": is_idle,
         "others": {"before": round(load, 2), "meanwhile": share and round(share, 2)},

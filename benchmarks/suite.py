@@ -246,6 +246,11 @@ def points(results: Results, keys: list[str], widths: tuple[int, ...]) -> list[l
     return found
 
 
+def short(figure: float) -> str:
+    """Two digits, or all digits before the point."""
+    return f"{figure:,.0f}" if figure >= 100 else f"{figure:.2g}"
+
+
 def slope(found: list[list[float]]) -> float:
     logs = np.log(np.array(found))
     return float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
@@ -298,7 +303,7 @@ def beside_peers(quick: bool) -> Iterator[Job | Row]:
             "2,000 x 100, beside Ward",
             lambda r, each=each: r["small-ward"][each] / r["small-ward"][WARD],
             "x Ward",
-            note=lambda r, each=each: f"{1000 * r['small-ward'][each]:.2g} ms",
+            note=lambda r, each=each: f"{short(1000 * r['small-ward'][each])} ms",
         )
 
 
@@ -318,7 +323,7 @@ def small_fits(quick: bool) -> Iterator[Job | Row]:
                 lambda r, name=f"{each} {n}x{d}": r["small"][name],
                 "ms",
                 5.0,
-                note=lambda r, name=f"{pca} {n}x{d}": f"PCA(4) {r['small'][name]:.2g} ms",
+                note=lambda r, name=f"{pca} {n}x{d}": f"PCA(4) {short(r['small'][name])} ms",
             )
 
 
