@@ -100,6 +100,22 @@ def test_a_job_that_was_stopped_is_a_row_without_a_figure(suite):
     json.dumps([stopped, failed])
 
 
+def test_a_job_is_stopped_at_its_limit_and_an_error_is_told(suite):
+    import measure
+
+    with pytest.raises(measure.TooLongError, match=r"more than 0\.2 s"):
+        measure.in_own_process("imports", limit=0.2, modules=["time"], repeats=1000)
+    with pytest.raises(measure.FailedError, match="CalledProcessError"):
+        measure.in_own_process("imports", limit=60, modules=["nothing_of_this_name"], repeats=1)
+
+
+def test_without_numba_is_as_if_it_were_not_installed(suite):
+    import measure
+
+    found = measure.in_own_process("warm_up", limit=60, without_numba=True)
+    assert not found["compiled"]
+
+
 def test_growth_is_measured_as_far_as_fits_ended(suite):
     results = suite.Results({"a": {"seconds": 1.0}, "b": {"seconds": 2.0}, "c": {"limit": 40.0}})
     found = suite.points(results, ["a", "b", "c"], (10, 20, 40))
