@@ -142,7 +142,7 @@ def against_product(quick: bool) -> Iterator[Job | Row]:
             for words, without in (("compiled", False), ("without numba", True)):
                 key = f"products-{section}-{d}-{'plain' if without else 'compiled'}"
                 options = {"configurations": configurations, "compiled": not without} | shape
-                yield Job(key, "products", options, 8, 60, without_numba=without)
+                yield Job(key, "products", options, 6, 60, without_numba=without)
                 target = None if section == "fixed" else 4.0 if without else 2.5
                 for each in configurations:
                     yield Row(
@@ -166,13 +166,13 @@ def wide(quick: bool) -> Iterator[Job | Row]:
         section = "fixed" if each == forward else "defaults"
         key = f"wide-{slug(each)}"
         options = {"configuration": each, "repeats": 2, "pass_over": True, "compiled": True}
-        yield Job(key, "fit", options, 15, 75, problem)
+        yield Job(key, "fit", options, 12, 45, problem)
         yield from _passes(key, section, each, 1000, d, 200.0)
     narrower = Problem("wide_data", {"n_samples": 1000, "n_features": d // 5})
     for each in DEFAULTS:
         key = f"wide-{slug(each)}-{d // 5}"
         options = {"configuration": each, "repeats": 2, "pass_over": True, "compiled": True}
-        yield Job(key, "fit", options, 8, 45, narrower)
+        yield Job(key, "fit", options, 6, 30, narrower)
         yield from _passes(key, "defaults", each, 1000, d // 5)
     widest = Problem("wide_data", {"n_samples": 100, "n_features": k})
     forward = 'NonLinCFA(0.03, cv=None, search="forward")'
@@ -219,7 +219,7 @@ def growth(quick: bool) -> Iterator[Job | Row]:
             problem = Problem("wide_data", {"n_samples": 200, "n_features": d, "n_groups": 10})
             key = f"growth-{slug(each)}-{d}"
             options = {"configuration": each, "repeats": 2, "compiled": each != "Coterie()"}
-            yield Job(key, "fit", options, 5, 40, problem, after=keys[-1] if keys else "")
+            yield Job(key, "fit", options, 4, 25, problem, after=keys[-1] if keys else "")
             keys.append(key)
         yield Row(
             f"growth-{slug(each)}",
@@ -268,7 +268,7 @@ def beside_peers(quick: bool) -> Iterator[Job | Row]:
     for each in (*DEFAULTS, fixed, WARD, SMART):
         is_slow = each in (WARD, SMART)
         options = {"configuration": each, "repeats": 1 if is_slow else 2}
-        limit = 180 if each == SMART else 60
+        limit = 120 if each == SMART else 45
         yield Job(f"peers-{slug(each)}", "fit", options, 50 if each == SMART else 6, limit, problem)
     for each in (*DEFAULTS, fixed):
         for peer, name, target in (
@@ -370,7 +370,7 @@ def sparse(quick: bool) -> Iterator[Job | Row]:
     what = f"sparse, {n:,} x {d:,} with {stored:,} non-zeros"
     for each in DEFAULTS:
         key = f"sparse-{slug(each)}"
-        yield Job(key, "fit", {"configuration": each, "repeats": 2}, 8, 60, problem)
+        yield Job(key, "fit", {"configuration": each, "repeats": 2}, 8, 30, problem)
         yield Row(
             f"{key}-seconds", "defaults", each, what, lambda r, k=key: r[k]["seconds"], "s", 5.0
         )
@@ -404,7 +404,7 @@ def maps(quick: bool) -> Iterator[Job | Row]:
         n_groups, peer = n_voxels // 10, "ReNA" if RENA in tried else "Ward"
         key = f"maps-{n_voxels}-{'nonlin' if nonlin in tried else 'coterie'}"
         options = {"configurations": tried, "shape": shape, "n_groups": n_groups}
-        yield Job(key, "against", options, 15, 90, Problem("voxels", {"shape": shape}))
+        yield Job(key, "against", options, 12, 60, Problem("voxels", {"shape": shape}))
         rival = RENA if RENA in tried else ward
         for each in tried:
             if each in (ward, RENA):
@@ -457,7 +457,7 @@ def beside_tuned_pls(quick: bool) -> Iterator[Job | Row]:
 def models_of_counts(quick: bool) -> Iterator[Job | Row]:
     """The exact deviance of models, which are fitted for each candidate."""
     n, d = (500, 40) if quick else (2214, 101)
-    yield Job("fitted-bound", "fitted_bound", {"n_samples": n, "n_features": d}, 20, 60)
+    yield Job("fitted-bound", "fitted_bound", {"n_samples": n, "n_features": d}, 12, 45)
     yield Row(
         "fitted-bound",
         "defaults",
@@ -558,7 +558,7 @@ def curves(quick: bool) -> Iterator[Job | Row]:
 def beside_oracle(quick: bool) -> Iterator[Job | Row]:
     """The slow reference implementation of the tests, and whether it finds the same groups."""
     d = 30 if quick else 100
-    yield Job("oracle", "oracle_too", {"n_samples": 2000, "n_features": d}, 25, 120)
+    yield Job("oracle", "oracle_too", {"n_samples": 2000, "n_features": d}, 20, 90)
     yield Row(
         "oracle",
         "fixed",
