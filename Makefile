@@ -15,7 +15,7 @@ FLOORS := .venv-floors
 # One of so many fast tests is run with them: make floors SHARE=1 runs all.
 SHARE ?= 12
 
-.PHONY: help demo test check floors hunt quick mutants reproduce bench figures pictures gallery clean
+.PHONY: help demo test check floors hunt quick mutants reproduce bench asv figures pictures gallery clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
@@ -81,9 +81,25 @@ mutants: $(ENGINES)  ## change one thing in the source at a time and see whether
 reproduce: $(READY)  ## all tables and figures of the paper and the comparison, into reproduced/
 	$(BIN)/python -m experiments run
 
+# On an idle machine; BUSY=1 measures in spite of others, and marks the figures as preliminary.
 bench: $(READY)  ## measure speed and memory beside peers; writes benchmarks/results
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/coterie warm-up
+	$(BIN)/python benchmarks/run.py $(if $(BUSY),--busy)
+
+# The commit that HEAD is compared with: the one before the last change of the library.
+BASE ?= $(shell git log -2 --format=%H -- src | tail -1)
+ASV := $(BIN)/asv
+# What the results call this machine, in plain words.
+MACHINE ?= two-cores
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+
+asv: $(READY)  ## time the last change with asv; fails where something takes 10 % longer
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[asv]'
+	$(BIN)/python benchmarks/idle.py $(if $(BUSY),--busy)
+	$(ASV) machine --machine $(MACHINE) --arch x86_64 --os Linux --cpu "$(CORES) cores" \
+		--num_cpu $(CORES) --ram "$$(free --giga | awk '/Mem/ {print $$2}') GB"
+	$(ASV) continuous --machine $(MACHINE) --factor 1.1 --show-stderr $(ASVFLAGS) $(BASE) HEAD
 
 figures: $(READY)  ## write the measured figures of the pages anew, from the committed results
 	$(BIN)/python docs/figures.py
@@ -96,4 +112,4 @@ gallery: $(READY)  ## run the worked examples and write their pages, docs/galler
 	$(BIN)/python docs/gallery.py
 
 clean:  ## remove the virtual environments and caches
-	rm -rf .venv $(FLOORS) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(FLOORS) .asv .pytest_cache .mypy_cache .ruff_cache .hypothesis
