@@ -48,6 +48,4 @@ def test_everything_that_is_pinned_is_declared():
 def test_no_extra_brings_a_compiler_for_gpus_beside_a_numpy_that_it_cannot_bear(extra):
     asked = [Requirement(line) for line in project()["optional-dependencies"][extra]]
     versions = {requirement.name: requirement.specifier for requirement in asked}
-    assert "2.5.0" not in versions["numpy"]
-    assert "2.4.6" in versions["numpy"]
     assert "0.24.0" not in versions["numba-cuda"]

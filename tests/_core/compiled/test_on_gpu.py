@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from coterie._core import compiled
@@ -28,6 +29,15 @@ def test_the_kernel_decides_as_the_search_in_memory():
     assert ran.stdout.split()[-2:] == ["9", "agree"]
 
 
+def test_numpy_has_row_stack_only_while_the_compiler_is_imported():
+    from coterie._core.compiled import _import_cuda
+
+    before = "row_stack" in vars(np)
+    with _import_cuda._with_row_stack():
+        assert np.vstack([[1], [2]]).tolist() == [[1], [2]]
+    assert ("row_stack" in vars(np)) == before
+
+
 def test_a_compiler_that_cannot_be_imported_is_told_with_the_versions_that_work(monkeypatch):
     def broken(name):
         raise AttributeError("module 'numpy' has no attribute 'row_stack'")
@@ -35,7 +45,7 @@ def test_a_compiler_that_cannot_be_imported_is_told_with_the_versions_that_work(
     monkeypatch.setattr(compiled, "import_module", broken)
     compiled._kernels.cache_clear()
     try:
-        with pytest.warns(RuntimeWarning, match="row_stack'. What works .* NumPy below 2.5: pip"):
+        with pytest.warns(RuntimeWarning, match="row_stack'. What works is numba-cuda .*: pip"):
             assert compiled._kernels() is None
     finally:
         compiled._kernels.cache_clear()

@@ -43,9 +43,8 @@ IN_ORDER: dict[Search, bool] = {forward: False, restart: True}
 # With fewer features, preparing the arguments takes longer than the search.
 FEWEST_FEATURES = 64
 SEARCHES = "coterie._core.compiled._searches"
-# NumPy 2.5 removed row_stack, which numba-cuda uses up to version 0.30.4.
 ON_GPUS = (
-    "What works together is numba-cuda 0.26 or newer and NumPy below 2.5: "
+    "What works is numba-cuda 0.26 or newer: "
     "pip install 'coterie[cuda13]', or 'coterie[cuda12]' for CUDA 12."
 )
 

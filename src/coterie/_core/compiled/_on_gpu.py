@@ -14,9 +14,9 @@ from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numba import config, cuda
 
 from coterie._core.compiled import _groups
+from coterie._core.compiled._import_cuda import config, cuda
 from coterie._core.compiled._jit import FORMULAS
 from coterie._core.compiled._tables import (
     HELD_OUT,
