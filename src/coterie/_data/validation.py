@@ -50,11 +50,17 @@ def check_table(X: Any) -> None:
         raise ValueError("Complex data not supported: X must hold real numbers.")
     if hasattr(X, "columns") and not len(X.columns):
         raise ValueError("X has no columns: give a table with 2 or more.")
-    times = Counter(getattr(X, "columns", ()))
-    if repeated := [str(name) for name, count in times.items() if count > 1]:
+    if repeated := _repeated(getattr(X, "columns", ())):
         raise ValueError(f"X has several {counted('column', repeated)}: names must be unique.")
     for kind, columns in odd_columns(X).items():
         raise ValueError(f"X has {kind} in {counted('column', columns)}. {ADVICE[kind]}")
+
+
+def _repeated(names: Any) -> list[str]:
+    """Names that occur more than once; an index of pandas knows whether there are any."""
+    if getattr(names, "is_unique", None) is True:
+        return []
+    return [str(name) for name, count in Counter(names).items() if count > 1]
 
 
 ADVICE = {
@@ -68,8 +74,11 @@ def odd_columns(X: Any) -> dict[str, list[object]]:
     """Columns of a data frame or an array that are not numeric, by kind of content."""
     if not hasattr(X, "columns"):
         return _odd_columns_of_array(X)
+    dtypes = getattr(X.dtypes, "array", X.dtypes)
+    if all(getattr(dtype, "kind", "O") in "biuf" for dtype in set(dtypes)):
+        return {}
     odd: dict[str, list[object]] = {}
-    for name, column_dtype in zip(X.columns, X.dtypes, strict=True):
+    for name, column_dtype in zip(X.columns, dtypes, strict=True):
         dtype = str(column_dtype).lower()
         if dtype.startswith(("date", "time", "period", "duration")):
             odd.setdefault("dates", []).append(name)

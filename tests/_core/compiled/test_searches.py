@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.model_selection import KFold, ShuffleSplit
 
 from coterie import NonLinCFA, coordinates_to_graph
@@ -303,3 +304,38 @@ def test_a_compiler_that_does_not_work_is_said_and_left_aside(monkeypatch, looke
     with pytest.warns(RuntimeWarning, match="numba is installed but cannot be imported"):
         answer = compiled.compiled_search(forward, evidence, NonLin(0.1), NO_LIMITS)
     assert answer is None
+
+
+def nobody_watched(n_features, **limits):
+    return Limits(**limits, watched=np.zeros(n_features, dtype=bool))
+
+
+@pytest.mark.parametrize("engine", ["gram", "columns"])
+@pytest.mark.parametrize("criterion", ["in-sample", "parsimony", "endless"])
+@given(seed=st.integers(0, 10**6))
+def test_those_who_need_not_be_asked_again_would_be_refused(criterion, engine, seed):
+    rng = np.random.default_rng(seed)
+    n_features = int(rng.integers(12, 150))
+    X, y = problem(seed, int(rng.integers(20, 200)), n_features)
+    X *= np.exp(rng.normal(size=n_features))
+    graph = coordinates_to_graph(rng.normal(size=(n_features, 1)), distance=0.2)
+    for limits in (
+        nobody_watched(n_features),
+        nobody_watched(n_features, max_group_size=7),
+        nobody_watched(n_features, neighbours=graph),
+    ):
+        evidence = build_evidence(
+            X, y[:, None], AGGREGATIONS["mean"], RowSets.all_rows(), ComputeOptions(engine)
+        )
+        assert_same(*both("restart", evidence, CRITERIA[criterion], limits))
+
+
+@pytest.mark.parametrize("criterion", ["in-sample", "held-out", "parsimony"])
+@pytest.mark.parametrize("search", SEARCHES)
+def test_sparse_columns_are_read_as_they_are(search, criterion):
+    X, y = problem(11, n_features=30)
+    X = sparse.csr_array(X * (np.random.default_rng(0).random(X.shape) < 0.2))
+    rows = rows_for(CRITERIA[criterion], X.shape[0])
+    evidence = build_evidence(X, y[:, None], AGGREGATIONS["mean"], rows, ComputeOptions("columns"))
+    for limits in (NO_LIMITS, nobody_watched(30)):
+        assert_same(*both(search, evidence, CRITERIA[criterion], limits))

@@ -41,12 +41,13 @@ class CompiledGroup(NamedTuple):
 
 
 class Log(NamedTuple):
-    """The judged candidates of a group and their verdicts."""
+    """The judged candidates of a group, their verdicts, and scatters with the group in batch 0."""
 
     candidates: IntArray
     price: FloatArray
     allowance: FloatArray
     accepted: BoolArray
+    seen: FloatArray
 
 
 @kernel
@@ -94,8 +95,11 @@ def join(sums: Sums, group: CompiledGroup, feature: int) -> None:
             group.own[b] += 2 * weight * group.total[b, feature]
             add_scaled(group.total[b], weight, sums.scatters[b, feature])
     else:
-        scale = weight * sums.scale[feature]
-        add_deviations(group.total[0], scale, sums.features[feature], sums.centre[feature])
+        if len(sums.indptr) > 1:
+            add_sparse(sums, group.total[0], weight, feature)
+        else:
+            scale = weight * sums.scale[feature]
+            add_deviations(group.total[0], scale, sums.features[feature], sums.centre[feature])
         for b in range(len(group.own)):
             batch = slice(sums.edges[b], sums.edges[b + 1])
             if len(sums.row_weights) == 0:
@@ -147,6 +151,29 @@ def add_deviations(total: FloatArray, weight: float, column: FloatArray, centre:
     """Add the deviations of a column from its centre, multiplied by a weight."""
     for i in range(len(total)):
         total[i] += weight * (column[i] - centre)
+
+
+@kernel
+def add_sparse(sums: Sums, total: FloatArray, weight: float, feature: int) -> None:
+    """Add the deviations of a sparse column from its centre, multiplied by a weight."""
+    shift = weight * sums.centre[feature]
+    if shift != 0.0:
+        for i in range(len(total)):
+            total[i] -= shift
+    for k in range(sums.indptr[feature], sums.indptr[feature + 1]):
+        total[sums.indices[k]] += weight * sums.entries[k]
+
+
+@kernel
+def look_sparse(sums: Sums, deviations: FloatArray, column: int, out: FloatArray) -> None:
+    """Write products of deviations, which sum to zero, with a sparse column to ``out``."""
+    out[:] = 0.0
+    b = 0
+    for k in range(sums.indptr[column], sums.indptr[column + 1]):
+        row = sums.indices[k]
+        while row >= sums.edges[b + 1]:
+            b += 1
+        out[b] += deviations[row] * sums.entries[k]
 
 
 @sum_of_products
@@ -225,7 +252,10 @@ def look(sums: Sums, group: CompiledGroup, column: int, out: FloatArray) -> None
         for b in range(len(out)):
             out[b] = group.total[b, column]
         return
-    number = column - len(sums.features)
+    number = column - len(sums.weights)
+    if number < 0 and len(sums.indptr) > 1:
+        look_sparse(sums, group.total[1], column, out)
+        return
     for b in range(len(out)):
         batch = slice(sums.edges[b], sums.edges[b + 1])
         if number >= 0:
@@ -325,7 +355,7 @@ def asking(several: bool) -> Callable[..., int]:
         n, membership, columns, deviations = sums.n, sums.membership, sums.columns, sums.deviations
         arrays = (n, membership, columns, deviations, group.within, group.gaps, seen)
         kind, tolerance, curvature, is_general, importance = rule
-        asked, prices, allowances, accepted = log
+        asked, prices, allowances, accepted, scatters = log
         n_splits, n_targets = len(n) // 2, len(importance) if several else 1
         first_target = len(columns) - n_targets
         looked_up = sums.scatters.shape[0] > 0
@@ -368,6 +398,7 @@ def asking(several: bool) -> Callable[..., int]:
                     worst, worst_allowance = price, allowance
             asked[n_asked], accepted[n_asked] = feature, worst <= worst_allowance
             prices[n_asked], allowances[n_asked] = worst, worst_allowance
+            scatters[n_asked] = seen[0, 0]
             n_asked += 1
             if until_accepted and worst <= worst_allowance:
                 break

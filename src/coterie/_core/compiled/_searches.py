@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from coterie._core.compiled._groups import Log, alone, ask, join
+from coterie._core.compiled._in_order import grown_in_order
 from coterie._core.compiled._jit import is_compiled, kernel
+from coterie._core.compiled._reach import (
+    Bounds,
+    bounds_of,
+    count_in,
+    empty_log,
+    keep_watched,
+    reach_of,
+    reachable,
+    shortened,
+)
 from coterie._core.compiled._tables import Rule, Sums
 from coterie._core.search import SAME_PRICE, Limits, Record
 from coterie._core.values import (
@@ -22,184 +33,38 @@ from coterie._core.values import (
 )
 
 
-class Bounds(NamedTuple):
-    """Limits as arrays, empty for limits that are not set, and the maximum group size.
-
-    Where ``watched`` is empty, all refusals are kept.
-    """
-
-    indptr: IntArray
-    indices: IntArray
-    kinds: IntArray
-    sizes: IntArray
-    constant: BoolArray
-    watched: BoolArray
-    max_group_size: int
-
-
-class CompiledReach(NamedTuple):
-    """State of a group for the limits; its arrays are updated in place as features join."""
-
-    touched: BoolArray  # whether a feature is a neighbour of a member
-    kind_and_size: IntArray
-    constant: BoolArray  # (1,), whether the members are constant
-
-
-def _bounds(limits: Limits) -> Bounds:
-    graph, largest = limits.neighbours, limits.max_group_size
-    nothing = np.empty(0, dtype=np.intp)
-    return Bounds(
-        nothing if graph is None else graph.indptr.astype(np.intp, copy=False),
-        nothing if graph is None else graph.indices.astype(np.intp, copy=False),
-        nothing if limits.kinds is None else limits.kinds.astype(np.intp, copy=False),
-        nothing if limits.sizes is None else limits.sizes.astype(np.intp, copy=False),
-        np.empty(0, dtype=np.bool_) if limits.constant is None else limits.constant,
-        np.empty(0, dtype=np.bool_) if limits.watched is None else limits.watched,
-        np.iinfo(np.intp).max if largest is None else largest,
-    )
-
-
 def is_ready(is_best: bool, sums: Sums, rule: Rule) -> bool:
     """Whether the kernels of a search are compiled for such sums, in memory or on disk."""
-    bounds, features = _bounds(Limits()), np.arange(1)
+    bounds, features = bounds_of(Limits()), np.arange(1)
     free = np.ones(1, dtype=np.bool_)
     if is_best:
         openings = CompiledOpenings(features, *np.empty((3, 1)))
         return is_compiled(grown_best, (sums, rule, bounds, free, openings, 0))
-    return is_compiled(grown_in_order, (sums, rule, bounds, features, True))
+    return is_compiled(grown_in_order, (sums, rule, bounds, free, 0, True))
 
 
 def in_order(sums: Sums, rule: Rule, limits: Limits, *, restart: bool) -> SearchResult:
     """The result of the forward search, or of the restart search."""
-    free = np.arange(len(sums.weights))
-    is_free = np.ones(len(free), dtype=np.bool_)
-    # The limit on constant features is applied once per group, not at each merge.
-    bounds = _bounds(replace(limits, constant=None))
+    bounds = bounds_of(limits)
+    is_free = np.ones(len(sums.weights), dtype=np.bool_)
     groups: list[IntArray] = []
-    record = Record(len(free), limits.watched)
-    while len(free):
-        waiting = limits.alike(int(free[0]), free)
-        members, log, n_forgotten = grown_in_order(sums, rule, bounds, waiting, restart)
-        record.add(_decision(int(free[0]), log), n_forgotten)
-        groups.append(members)
-        is_free[members] = False
-        free = free[is_free[free]]
+    record, seed = Record(len(is_free), limits.watched), 0
+    while seed < len(is_free):
+        members, begins, log, log_ends, n_forgotten, seed = grown_in_order(
+            sums, rule, bounds, is_free, seed, restart
+        )
+        edges = pairwise([0, *log_ends.tolist()])
+        for (begin, end), (start, stop), n in zip(
+            pairwise(begins.tolist()), edges, n_forgotten.tolist(), strict=True
+        ):
+            record.add(_decision(int(members[begin]), log, slice(start, stop)), n)
+            groups.append(members[begin:end])
     return record.result(groups)
 
 
-def _decision(seed: int, log: Log) -> Decision:
-    return Decision(seed, log.candidates, Verdict(log.price, log.allowance), log.accepted)
-
-
-@kernel
-def grown_in_order(
-    sums: Sums, rule: Rule, bounds: Bounds, free: IntArray, restart: bool
-) -> tuple[IntArray, Log, int]:
-    """Members of the group opened by the first free feature, and the log of its verdicts.
-
-    Also the number of refusals that are not in the log.
-    """
-    group = alone(sums, free[0])
-    reach = reach_of(bounds, free[0])
-    members = free.copy()
-    n_members = 1
-    log, n_asked, n_forgotten = empty_log(len(free)), 0, 0
-    waiting = free[1:].copy()
-    while True:
-        candidates = reachable(bounds, reach, waiting)
-        if n_asked + len(candidates) > len(log.price):
-            log = longer(log, len(candidates))
-        end = ask(sums, group, rule, candidates, log, n_asked, True)
-        has_winner = end > n_asked and log.accepted[end - 1]
-        n_asked = keep_watched(bounds, log, n_asked, end)
-        n_forgotten += end - n_asked
-        if not has_winner:
-            break
-        winner = log.candidates[n_asked - 1]
-        join(sums, group, winner)
-        count_in(bounds, reach, winner)
-        members[n_members] = winner
-        n_members += 1
-        waiting = left_over(waiting, winner, restart)
-    return members[:n_members].copy(), shortened(log, n_asked), n_forgotten
-
-
-@kernel
-def keep_watched(bounds: Bounds, log: Log, start: int, end: int) -> int:
-    """Drop refusals from the end of a log that nobody watches, and return its new end."""
-    if len(bounds.watched) == 0:
-        return end
-    kept = start
-    for i in range(start, end):
-        if log.accepted[i] or bounds.watched[log.candidates[i]]:
-            log.candidates[kept], log.accepted[kept] = log.candidates[i], log.accepted[i]
-            log.price[kept], log.allowance[kept] = log.price[i], log.allowance[i]
-            kept += 1
-    return kept
-
-
-@kernel
-def reach_of(bounds: Bounds, seed: int) -> CompiledReach:
-    """State for the limits of a group of one feature."""
-    reach = CompiledReach(
-        np.zeros(len(bounds.indptr), dtype=np.bool_),
-        np.zeros(2, dtype=np.intp),
-        np.zeros(1, dtype=np.bool_),
-    )
-    if len(bounds.constant):
-        reach.constant[0] = bounds.constant[seed]
-    count_in(bounds, reach, seed)
-    return reach
-
-
-@kernel
-def count_in(bounds: Bounds, reach: CompiledReach, feature: int) -> None:
-    """Update the state for the limits after a feature has joined."""
-    reach.kind_and_size[1] += bounds.sizes[feature] if len(bounds.sizes) else 1
-    if len(bounds.kinds):
-        kind = bounds.kinds[feature]
-        reach.kind_and_size[0] = kind if kind < 0 else max(kind, reach.kind_and_size[0])
-    if len(bounds.indptr):
-        for k in range(bounds.indptr[feature], bounds.indptr[feature + 1]):
-            reach.touched[bounds.indices[k]] = True
-
-
-@kernel
-def reachable(bounds: Bounds, reach: CompiledReach, candidates: IntArray) -> IntArray:
-    """Candidates that the limits allow."""
-    own_kind, room = reach.kind_and_size[0], bounds.max_group_size - reach.kind_and_size[1]
-    if room <= 0:
-        return candidates[:0]
-    if len(bounds.indptr) + len(bounds.kinds) + len(bounds.sizes) + len(bounds.constant) == 0:
-        return candidates
-    kept, n_kept = np.empty_like(candidates), 0
-    for candidate in candidates:
-        if len(bounds.indptr) and not reach.touched[candidate]:
-            continue
-        if len(bounds.sizes) and bounds.sizes[candidate] > room:
-            continue
-        if len(bounds.constant) and bounds.constant[candidate] != reach.constant[0]:
-            continue
-        if len(bounds.kinds):
-            kind = bounds.kinds[candidate]
-            if min(kind, own_kind) < 0 or (min(kind, own_kind) > 0 and kind != own_kind):
-                continue
-        kept[n_kept] = candidate
-        n_kept += 1
-    return kept[:n_kept]
-
-
-@kernel
-def left_over(waiting: IntArray, winner: int, restart: bool) -> IntArray:
-    """Candidates left after a merge: all others if ``restart``, else those after the winner."""
-    place = 0
-    while waiting[place] != winner:
-        place += 1
-    if not restart:
-        return waiting[place + 1 :]
-    for i in range(place, 0, -1):
-        waiting[i] = waiting[i - 1]
-    return waiting[1:]
+def _decision(seed: int, log: Log, part: slice = slice(None)) -> Decision:
+    verdict = Verdict(log.price[part], log.allowance[part])
+    return Decision(seed, log.candidates[part], verdict, log.accepted[part])
 
 
 @kernel
@@ -211,39 +76,6 @@ def those(mask: BoolArray) -> IntArray:
             places[n_places] = i
             n_places += 1
     return places[:n_places]
-
-
-@kernel
-def empty_log(length: int) -> Log:
-    """Empty log with space for ``length`` decisions."""
-    return Log(
-        np.empty(length, dtype=np.int32),
-        np.empty(length),
-        np.empty(length),
-        np.empty(length, dtype=np.bool_),
-    )
-
-
-@kernel
-def longer(log: Log, more: int) -> Log:
-    """Copy of a log with more than twice the space."""
-    end = len(log.price)
-    copy = empty_log(2 * end + more)
-    for i in range(end):
-        copy.candidates[i] = log.candidates[i]
-        copy.price[i], copy.allowance[i] = log.price[i], log.allowance[i]
-        copy.accepted[i] = log.accepted[i]
-    return copy
-
-
-@kernel
-def shortened(log: Log, length: int) -> Log:
-    """The written part of a log; a copy if at least half of the log is unused."""
-    price, allowance = log.price[:length], log.allowance[:length]
-    candidates, accepted = log.candidates[:length], log.accepted[:length]
-    if 2 * length > len(log.price):
-        return Log(candidates, price, allowance, accepted)
-    return Log(candidates.copy(), price.copy(), allowance.copy(), accepted.copy())
 
 
 class CompiledOpenings(NamedTuple):
@@ -258,7 +90,7 @@ class CompiledOpenings(NamedTuple):
 def best(sums: Sums, rule: Rule, limits: Limits) -> SearchResult:
     """The result of the best search: the cheapest merge first; without copies."""
     n_features = len(sums.weights)
-    bounds = _bounds(limits)
+    bounds = bounds_of(limits)
     free: BoolArray = np.ones(n_features, dtype=np.bool_)
     openings = CompiledOpenings(np.zeros(n_features, dtype=np.intp), *np.empty((3, n_features)))
     find_partners(sums, rule, bounds, free, np.arange(n_features), openings)

@@ -6,9 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from coterie._core.criteria import Criterion, ForAll, GenLin, Lin, NonLin, Parsimony
-from coterie._core.evidence import ColumnSource, Evidence, GramSource, ManyTargets, SumEvidence
+from coterie._core.evidence import (
+    ColumnSource,
+    Evidence,
+    GramSource,
+    ManyTargets,
+    SparseSource,
+    SumEvidence,
+)
 from coterie._core.values import FloatArray, IntArray
 
 IN_SAMPLE, HELD_OUT, RATIO, LINEAR, PENALISED = range(5)
@@ -30,7 +38,7 @@ class Sums(NamedTuple):
 
     The table has C columns, and the last V of them are targets. Columns are the first axis, so that
     the data of one candidate are contiguous. Scatters are either looked up in ``scatters`` or
-    computed from ``features``; the other array is empty.
+    computed from ``features`` or, of sparse columns, from ``entries``; other arrays are empty.
     """
 
     n: FloatArray  # (T,)
@@ -54,8 +62,12 @@ class Sums(NamedTuple):
     row_weights: FloatArray  # (n_rows,), or empty if all weights are 1
     centre: FloatArray  # (C,)
     scale: FloatArray  # (C,)
+    indptr: IntArray  # (F + 1,)
+    indices: IntArray  # (n_entries,)
+    entries: FloatArray  # (n_entries,)
 
 
+NO_SCATTERS = np.empty((0, 0, 0))
 NO_COLUMNS = (
     np.empty((0, 0)),
     np.zeros(1, dtype=np.intp),
@@ -64,6 +76,7 @@ NO_COLUMNS = (
     np.empty(0),
     np.empty(0),
 )
+NO_ENTRIES = (np.zeros(1, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0))
 
 
 def rule_of(criterion: Criterion) -> Rule | None:
@@ -103,23 +116,36 @@ def _rule_for_all(rules: Sequence[Rule | None], importance: FloatArray) -> Rule 
 def views_of(evidence: Evidence[Any]) -> list[SumEvidence]:
     """Evidence about sums, one per target; empty if the evidence is of another kind."""
     views = evidence.views if isinstance(evidence, ManyTargets) else [evidence]
-    at_hand = (GramSource, ColumnSource)
+    at_hand = (GramSource, ColumnSource, SparseSource)
     return [v for v in views if isinstance(v, SumEvidence) and isinstance(v.source, at_hand)]
 
 
 def sums_of(views: Sequence[SumEvidence]) -> Sums | None:
     """Evidence about sums as arrays; None if the source is not supported."""
-    match views[0].source:
-        case GramSource() as source:
-            return Sums._make((*about_columns(views), source.scatters, *NO_COLUMNS))
-        case ColumnSource(is_plain=True) as source:
-            aimed = [view.source for view in views if isinstance(view.source, ColumnSource)]
-            targets = np.stack([one.target for one in aimed])
-            weights = np.empty(0) if source.weights is None else source.weights
-            columns = (source.features, source.edges, targets, weights)
-            scales = (source.centre, source.scale)
-            return Sums._make((*about_columns(views), np.empty((0, 0, 0)), *columns, *scales))
-    return None
+    source = views[0].source
+    if isinstance(source, GramSource):
+        return Sums._make((*about_columns(views), source.scatters, *NO_COLUMNS, *NO_ENTRIES))
+    if not isinstance(source, (ColumnSource, SparseSource)) or not source.is_plain:
+        return None
+    aimed = [view.source for view in views if isinstance(view.source, type(source))]
+    targets = np.stack([one.target for one in aimed])
+    weights = np.empty(0) if source.weights is None else source.weights
+    rows = (source.edges, targets, weights)
+    columns: tuple[Any, ...]
+    if isinstance(source, ColumnSource):
+        columns = (source.features, *rows, source.centre, source.scale, *NO_ENTRIES)
+    else:
+        columns = (np.empty((0, 0)), *rows, source.offset, np.empty(0), *_entries(source))
+    return Sums._make((*about_columns(views), NO_SCATTERS, *columns))
+
+
+def _entries(source: SparseSource) -> tuple[IntArray, IntArray, FloatArray]:
+    """The stored values of sparse features, the rows of all batches side by side."""
+    values = sparse.csr_array(sparse.hstack(source.features, format="csr"))
+    values.sort_indices()
+    places = (values.indptr, values.indices)
+    indptr, indices = (place.astype(np.intp, copy=False) for place in places)
+    return indptr, indices, values.data
 
 
 def about_columns(views: Sequence[SumEvidence]) -> tuple[Any, ...]:

@@ -164,7 +164,7 @@ class GramSource:
 
     def against(self, total: FloatArray, columns: IntArray) -> FloatArray:
         """Scatter of a sum with each column."""
-        return np.take(total, columns, axis=1)
+        return total.take(columns, axis=1)
 
     def chain(self, total: FloatArray, links: IntArray, weights: FloatArray) -> GramChain:
         """Chain of sums, to which weighted columns are added one after the other."""
@@ -173,17 +173,17 @@ class GramSource:
     def growth(self, chain: GramChain, start: FloatArray) -> FloatArray:
         """Scatter of the sum with itself after each link, given that before the first."""
         total, links, weights = chain
-        before = np.take(total, links, axis=1)
+        before = total.take(links, axis=1)
         if len(links) > 1:
             before += np.triu(weights[:, None] * self.between(links, links), 1).sum(axis=1)
-        steps = weights**2 * np.take(self.own, links, axis=1) + 2 * weights * before
+        steps = weights**2 * self.own.take(links, axis=1) + 2 * weights * before
         return start + np.cumsum(steps, axis=1)
 
     def against_each(self, chain: GramChain, columns: IntArray) -> FloatArray:
         """Scatter of the sum after each link with each column."""
         total, links, weights = chain
         rows = weights[:, None] * self.between(links, columns)
-        rows[:, 0] += np.take(total, columns, axis=1)
+        rows[:, 0] += total.take(columns, axis=1)
         # For long rows this loop is faster than np.cumsum along the first axis.
         for before, after in pairwise(range(len(links))):
             rows[:, after] += rows[:, before]
@@ -194,7 +194,7 @@ class GramSource:
         total, links, weights = chain
         joined = np.where(np.arange(len(links))[:, None] <= after, weights[:, None], 0.0)
         rows = [np.einsum("km,km->m", joined, s[links[:, None], columns]) for s in self.scatters]
-        return np.take(total, columns, axis=1) + np.stack(rows)
+        return total.take(columns, axis=1) + np.stack(rows)
 
     def end(self, chain: GramChain) -> FloatArray:
         """The sum after the last link."""

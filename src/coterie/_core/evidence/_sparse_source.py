@@ -58,6 +58,11 @@ class SparseSource:
     edges : ndarray of shape (n_batches + 1,)
         Start of each batch among the rows of positive weight, and the end of the last.
     target : ndarray of shape (n_rows,)
+    weights : ndarray of shape (n_rows,) or None
+    offset : ndarray of shape (n_features,)
+        What is to be subtracted from ``features`` so that their means are 0.
+    is_plain : bool
+        Whether the table consists of the features and the target only: always.
     centre, spread, scale : ndarray of shape (n_features + 1,)
         Centre and spread of the columns of the table, and ``1 / spread``, 0 for constants.
     """
@@ -72,10 +77,12 @@ class SparseSource:
         self._order = np.concatenate(batches)
         self.edges = np.cumsum([0, *map(len, batches)])
         self._batches = [slice(a, b) for a, b in pairwise(self.edges)]
+        self.is_plain = True
         weights = np.ones(n_samples) if rows.weights is None else rows.weights
         self._weights = weights[self._order]
+        self.weights = None if rows.weights is None else self._weights
         standard = standard_features(columns, self._order, self._weights)
-        self._offset = standard.offset
+        self.offset = standard.offset
         self.features = tuple(
             over_rows(standard.values, np.arange(a, b)) for a, b in pairwise(self.edges)
         )
@@ -100,7 +107,7 @@ class SparseSource:
         heavy = stored > DENSE * len(self._order)
         for number, values in enumerate(self.features):
             level, own = feature_moments(values, self._weights[self._batches[number]])
-            self.mean[number, :-1], self.own[number, :-1] = level - self._offset, own
+            self.mean[number, :-1], self.own[number, :-1] = level - self.offset, own
             self._level[number] = level
             heavy |= self.count[number] * level**2 > NEAR_ZERO * own
         self._is_heavy = np.append(heavy, True)
@@ -147,7 +154,7 @@ class SparseSource:
         dense = np.empty((len(self.target), len(columns)))
         for values, batch in zip(self.features, self._batches, strict=True):
             dense[batch] = some_features(values, features).toarray(order="F").T
-        dense -= self._offset[features]
+        dense -= self.offset[features]
         dense[:, is_target] = self.target[:, None]
         return dense
 
@@ -220,7 +227,7 @@ class SparseSource:
     def end(self, chain: SparseChain) -> FloatArray:
         """The sum after the last link."""
         total, links, weights = chain
-        total = total - weights @ self._offset[links]
+        total = total - weights @ self.offset[links]
         for values, batch in zip(self.features, self._batches, strict=True):
             total[batch] += some_features(values, links).T @ weights
         return total

@@ -111,6 +111,7 @@ class SumEvidence:
         self.source, self._rows = source, source.rows
         self.weights = weights
         self._target = source.target_column
+        self._targets = np.array([self._target])
         self.as_candidate = source.own.shape[1] - source.n_targets - len(weights)
         mean, count = source.mean, source.count
         self.n = self._rows.total(count)
@@ -195,8 +196,8 @@ class SumEvidence:
         if self.signs:
             weights = weights * self._signs_with(group, features)
         links = self.source.chain(group.total, features, weights)
-        added = weights**2 * np.take(self.source.own, features, axis=1)
-        shifts = weights * np.take(self.source.mean, features, axis=1)
+        added = weights**2 * self.source.own.take(features, axis=1)
+        shifts = weights * self.source.mean.take(features, axis=1)
         mean_own_parts = (
             group.mean + np.cumsum(shifts, axis=1),
             self.source.growth(links, group.own),
@@ -208,7 +209,7 @@ class SumEvidence:
         """Sign with which each of some features would join a group, 1 or -1."""
         scatter = self.source.against(group.total, features)
         left = self._rows.off_centre(self.source.count, group.mean)
-        between = left * np.take(self.apart, features, axis=1)
+        between = left * self.apart.take(features, axis=1)
         return self._signs_of(scatter, between)
 
     def _signs_of(self, scatter: FloatArray, between: FloatArray) -> FloatArray:
@@ -240,14 +241,15 @@ class SumEvidence:
         return self._pairs_seen(SumsSeen(mean, own, own, rows, unit), seen, candidates)
 
     def _pairs_seen(self, sums: SumsSeen, seen: IntArray, candidates: IntArray) -> PairMoments:
-        return self._pairs(self._within_sets(sums, seen), candidates, self._signs(sums, candidates))
+        signs = self._signs(sums, candidates)
+        return self._pairs(self._within_sets(sums, seen), seen, candidates, signs)
 
     def _signs(self, sums: SumsSeen, candidates: IntArray) -> FloatArray | None:
         """Sign of each candidate for each sum, of shape (k, m); None if signs are not allowed."""
         if not self.signs:
             return None
         left = self._rows.off_centre(self.source.count, sums.mean)[..., None]
-        between = left * np.take(self.apart, candidates, axis=1)[:, None]
+        between = left * self.apart.take(candidates, axis=1)[:, None]
         return self._signs_of(sums.rows[..., : len(candidates)], between)
 
     def signs_in_turn(self, members: IntArray) -> FloatArray:
@@ -261,17 +263,18 @@ class SumEvidence:
     def _seen_by(self, candidates: IntArray) -> IntArray:
         """Columns of the table to use: candidates, their contributions if different, target."""
         if self.as_candidate == 0:
-            return np.append(candidates, self._target)
-        return np.concatenate([candidates + self.as_candidate, candidates, [self._target]])
+            return np.concatenate((candidates, self._targets))
+        return np.concatenate((candidates + self.as_candidate, candidates, self._targets))
 
     def pairs_in_turn(self, group: SumGroup, links: IntArray, candidates: IntArray) -> PairMoments:
         """Moments with each candidate after the links that precede it have joined."""
-        chain, seen = self._chain(group, links), self._seen_by(candidates)[:-1]
+        chain, looked_at = self._chain(group, links), self._seen_by(candidates)
+        seen = looked_at[:-1]
         after = np.searchsorted(links, candidates) - 1
         mean, own, parts = (field[:, after] for field in chain.mean_own_parts)
         after_seen = np.tile(after, len(seen) // len(candidates))
         with_seen = self.source.against_in_turn(chain.links, after_seen, seen)
-        target = np.array([self._target])
+        target = self._targets
         with_target = self.source.against_each(chain.links, target)[:, after, 0]
         gaps = self._rows.deviations(self.source.count, mean)
         gaps_seen = np.tile(gaps, len(seen) // len(candidates))
@@ -283,7 +286,7 @@ class SumEvidence:
             uy=self._rows.pooled(gaps, self.deviations[..., target], with_target)[..., None, :],
             unit=chain.unit,
         )
-        return self._pairs(sums, candidates)
+        return self._pairs(sums, looked_at, candidates)
 
     def _within_sets(self, sums: SumsSeen, seen: IntArray) -> SumsWithin:
         if self._rows.is_one:
@@ -298,10 +301,14 @@ class SumEvidence:
         return SumsWithin(mean, own, parts, rows[..., :-1], rows[..., -1:], sums.unit)
 
     def _pairs(
-        self, sums: SumsWithin, candidates: IntArray, signs: FloatArray | None = None
+        self,
+        sums: SumsWithin,
+        seen: IntArray,
+        candidates: IntArray,
+        signs: FloatArray | None = None,
     ) -> PairMoments:
         m = len(candidates)
-        mean, own, with_target = np.take(self.columns, self._seen_by(candidates), axis=-1)
+        mean, own, with_target = self.columns.take(seen, axis=-1)
         n = self.n[..., None]
         u_left = FROM_CONSTANTS * n * sums.u**2
         uu = without_rounding(sums.uu, sums.parts + u_left)

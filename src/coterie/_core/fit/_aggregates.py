@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -136,10 +137,12 @@ class LinearAggregates:
             return self._values_there(columns)
         if self.means is not None and np.isnan(columns).any():
             return self._over_available(columns, self.means)
-        centre = self.centre.astype(columns.dtype)
+        centre = self.centre.astype(columns.dtype, copy=False)
         centred = columns - centre if centre.any() else columns
-        weights = self.weights.astype(columns.dtype)
-        if np.prod(weights.shape) <= MAX_DENSE_WEIGHTS:
+        weights = self.weights
+        if weights.dtype != columns.dtype:
+            weights = weights.astype(columns.dtype)
+        if math.prod(weights.shape) <= MAX_DENSE_WEIGHTS:
             # One dense BLAS product is faster than a sparse product here.
             return centred @ weights.toarray().T
         return np.ascontiguousarray((weights @ centred.T).T)

@@ -96,12 +96,13 @@ class MergeQuestion:
 
     def _verdict(self, pairs_of: Callable[[IntArray], Any], candidates: IntArray) -> Verdict:
         step = self._evidence.max_candidates
+        if len(candidates) <= step:
+            price, allowance = self._criterion.verdict(pairs_of(candidates))
+            # Moved to the host, where the search reads them.
+            return Verdict(np.asarray(price), np.asarray(allowance))
         parts = [candidates[i : i + step] for i in range(0, len(candidates), step)]
         verdicts = [self._criterion.verdict(pairs_of(part)) for part in parts]
-        # Moved to the host, where the search reads them.
         each = [[np.asarray(array) for array in verdict] for verdict in verdicts]
-        if len(each) == 1:
-            return Verdict(*each[0])
         return Verdict(*(np.concatenate(arrays, axis=-1) for arrays in zip(*each, strict=True)))
 
 

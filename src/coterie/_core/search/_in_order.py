@@ -39,13 +39,15 @@ def _one_group_at_a_time(question: Question[Any], limits: Limits, *, restart: bo
     groups: list[list[int]] = []
     record = Record(question.n_features, limits.watched)
     free = np.arange(question.n_features)
+    is_free: BoolArray = np.ones(len(free), dtype=bool)
     while len(free):
         seed, others = int(free[0]), free[1:]
         group = Group(question, limits, seed)
         growth = _Growth(group, group.alike(others), record, restart=restart)
         growth.run()
         groups.append(growth.group.members)
-        free = np.setdiff1d(others, growth.group.members, assume_unique=True)
+        is_free[growth.group.members] = False
+        free = others[is_free[others]]
     return record.result(groups)
 
 
@@ -132,7 +134,7 @@ class _Growth:
         verdict = self.group.judge(candidates)
         welcome = np.flatnonzero(verdict.accepts)
         if not len(welcome):
-            self._record(candidates, verdict, np.zeros(len(candidates), dtype=bool))
+            self._record(candidates, verdict, verdict.accepts)
             self._go_on(NOBODY, self._start + len(asked))
             self._block *= 2
             return
@@ -160,12 +162,16 @@ class _Growth:
 
     def _go_on(self, joined: IntArray, position: int) -> None:
         """Remove features from the free ones, and continue at a position among these."""
-        places = np.searchsorted(self._free, joined)
-        if self._restart:
-            self._free = np.delete(self._free, places)
-            self._start = position - int(np.sum(places < position))
-        else:
+        if not self._restart:
             self._free = self._free[position:]
+            return
+        self._start = position
+        if len(joined):
+            places = self._free.searchsorted(joined)
+            stays: BoolArray = np.ones(len(self._free), dtype=bool)
+            stays[places] = False
+            self._free = self._free[stays]
+            self._start -= int(np.count_nonzero(places < position))
 
     def _let_in_foreseen(self, links: IntArray) -> None:
         """Add a chain of candidates (links), as far as these are accepted."""
