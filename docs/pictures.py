@@ -75,7 +75,7 @@ def report(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    here = Path(__file__).parent
+    here = Path(__file__).parent / "images"
     tecator_groups(here / "tecator_groups.png")
     plots_tecator(here / "plots_tecator.png")
     plots_path(here / "plots_path.png")

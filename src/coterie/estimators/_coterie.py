@@ -144,8 +144,9 @@ class Coterie(Reducer):
     -----
     The price of a merge is how much it raises the penalised sum of squares of a ridge regression
     on all groups: the square of the difference between two coefficients, divided by its variance
-    (docs/joint-price.md). For several targets, prices add up. Missing values are taken to
-    be at the mean; ``transform`` fills them from the other members of the group.
+    (the page "The joint price" of the documentation). For several targets, prices add up. Missing
+    values are taken to be at the mean; ``transform`` fills them from the other members of the
+    group.
 
     Examples
     --------
