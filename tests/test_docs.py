@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,55 @@ def test_examples_on_the_pages_run_and_print_what_they_say(page):
 def test_links_between_pages_lead_somewhere(page):
     for link in re.findall(r"\]\((?!http)([^)#]+)", page.read_text(encoding="utf-8")):
         assert (page.parent / link).exists(), link
+
+
+def addresses():
+    """The addresses of the site, from the one file that has them."""
+    return runpy.run_path(str(DOCS / "addresses.py"))
+
+
+def source_of(page):
+    """The file from which a page of the site is made."""
+    stem = page.removesuffix(".html")
+    folder, _, name = stem.rpartition("/")
+    if folder == "gallery":
+        return (
+            ROOT
+            / "examples"
+            / "gallery"
+            / ("GALLERY_HEADER.rst" if name == "index" else f"{name}.py")
+        )
+    return next(
+        (file for suffix in (".md", ".rst") if (file := DOCS / f"{stem}{suffix}").exists()),
+        DOCS / stem,
+    )
+
+
+def test_links_of_the_readme_lead_somewhere_from_a_package_index():
+    known = addresses()
+    links = re.findall(r"\]\(([^)\s]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(links) > 10
+    for link in links:
+        assert re.match("https://|#", link), f"{link} does not work on a package index"
+        if link.startswith(known["SITE"]):
+            assert source_of(link.removeprefix(known["SITE"]).partition("#")[0]).exists(), link
+        for base in (known["FILES"], known["FOLDERS"], known["RAW"]):
+            if link.startswith(base):
+                assert (ROOT / link.removeprefix(base)).exists(), link
+
+
+def test_the_readme_is_a_screen_and_a_half():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_what_the_demo_prints_is_what_the_page_says(capsys):
+    page = (DOCS / "contributing" / "index.md").read_text(encoding="utf-8")
+    shown = re.search(r"```\n(Tecator: fat.*?)```", page, flags=re.DOTALL)[1].splitlines()
+    runpy.run_path(str(ROOT / "examples" / "demo.py"), run_name="__main__")
+    printed = capsys.readouterr().out.splitlines()
+    assert len(shown) > 10
+    assert {line.strip() for line in shown} - {"..."} <= {line.strip() for line in printed}
+    for number in re.findall(
+        r"0\.\d{4}", page.partition("It prints the same for")[2].partition("```")[0]
+    ):
+        assert any(number in line for line in printed), number
