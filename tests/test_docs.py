@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import coterie
+from coterie._core.values import PAGE_OF_ESTIMATOR
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -113,6 +114,10 @@ def test_links_of_the_readme_lead_somewhere_from_a_package_index():
         for base in (known["FILES"], known["FOLDERS"], known["RAW"]):
             if link.startswith(base):
                 assert (ROOT / link.removeprefix(base)).exists(), link
+
+
+def test_estimators_link_to_the_same_site():
+    assert PAGE_OF_ESTIMATOR.startswith(addresses()["SITE"])
 
 
 def test_the_readme_is_a_screen_and_a_half():

@@ -18,6 +18,11 @@ BoolArray = NDArray[np.bool_]
 # Whether columns are a SciPy sparse array.
 is_sparse: Callable[[Any], bool] = sparse.issparse
 
+# The page of an estimator, to which its HTML representation links.
+PAGE_OF_ESTIMATOR = (
+    "https://coterie-dev.github.io/coterie/api/generated/coterie.{estimator_name}.html"
+)
+
 # Called with the name of a step, how much of it is done, and how much there is. A step begins with
 # 0 and ends when all is done.
 TellStep = Callable[[str, int, int], None]
