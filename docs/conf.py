@@ -181,7 +181,9 @@ def skip_foreign(app, what, name, member, skip, options):
     """Leave members of other libraries, such as set_params, to their documentation."""
     if name in INTERNAL:
         return True
-    thing = member.fget if isinstance(member, property) else inspect.unwrap(member)
+    # The function of a property or of a cached property.
+    of_property = getattr(member, "fget", None) or getattr(member, "func", None)
+    thing = of_property or inspect.unwrap(member)
     home = getattr(thing, "__module__", None) or ""
     return None if home.startswith("coterie") else True
 
