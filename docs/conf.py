@@ -11,6 +11,7 @@ from pathlib import Path
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx import addnodes
 from sphinx.util.logging import getLogger
 
 HERE = Path(__file__).parent
@@ -188,6 +189,46 @@ def skip_foreign(app, what, name, member, skip, options):
     return None if home.startswith("coterie") else True
 
 
+def public_names():
+    """How pages write public names, and the names that they stand for."""
+    for name in coterie.__all__:
+        thing = getattr(coterie, name)
+        if name.startswith("_"):
+            continue
+        if not inspect.ismodule(thing):
+            yield name, f"coterie.{name}"
+            continue
+        for inner in thing.__all__:
+            yield f"{name}.{inner}", f"coterie.{name}.{inner}"
+            if name in {"datasets", "plot", "report"}:
+                yield inner, f"coterie.{name}.{inner}"
+
+
+NAMES = dict(public_names())
+
+
+def link_names(app, doctree):
+    """Public names in code, such as `Coterie()` and `report.study`, lead to their API page."""
+    docname = app.env.docname
+    if docname.startswith(("api/generated", "gallery")):
+        return
+    for node in list(doctree.findall(nodes.literal)):
+        word = node.astext().partition("(")[0].removeprefix("coterie.")
+        is_linked = isinstance(node.parent, nodes.reference | nodes.title | addnodes.pending_xref)
+        if word in NAMES and not is_linked:
+            link = addnodes.pending_xref(
+                "",
+                refdoc=docname,
+                refdomain="py",
+                reftype="obj",
+                reftarget=NAMES[word],
+                refexplicit=True,
+                refwarn=True,
+            )
+            node.replace_self(link)
+            link += node
+
+
 def visit_math(self, node):
     """Formulas as MathML, which browsers show without a script and without a network."""
     is_block = isinstance(node, nodes.math_block)
@@ -203,6 +244,7 @@ def visit_math(self, node):
 def setup(app):
     """Register the above."""
     app.connect("source-read", prepare_page)
+    app.connect("doctree-read", link_names)
     app.connect("autodoc-skip-member", skip_foreign)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
 
