@@ -45,6 +45,8 @@ exclude_patterns = ["_build", "gallery/backreferences/*"]
 nitpicky = True
 # In docstrings a name in single backticks is a parameter.
 default_role = "literal"
+# Code whose language is not said is output.
+highlight_language = "none"
 
 # Pages in Markdown.
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
@@ -189,6 +191,11 @@ def skip_foreign(app, what, name, member, skip, options):
     return None if home.startswith("coterie") else True
 
 
+def hide_signature(app, what, name, obj, options, signature, returned):
+    """Leave the signature out for protocols, which nobody calls."""
+    return ("", None) if getattr(obj, "_is_protocol", False) else None
+
+
 def public_names():
     """How pages write public names, and the names that they stand for."""
     for name in coterie.__all__:
@@ -244,6 +251,7 @@ def visit_math(self, node):
 def setup(app):
     """Register the above."""
     app.connect("source-read", prepare_page)
+    app.connect("autodoc-process-signature", hide_signature)
     app.connect("doctree-read", link_names)
     app.connect("autodoc-skip-member", skip_foreign)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
