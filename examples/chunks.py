@@ -1,7 +1,8 @@
 """Fit to rows that come in chunks: by hand, and from files, HDF5, Zarr and DuckDB.
 
 Run with ``python examples/chunks.py``. All sources have the same rows here, so all groups are the
-same. With larger data, only a chunk and a matrix of all pairs of features are in memory.
+same. With larger data, only a chunk and, for each fold, a matrix of all pairs of features are in
+memory.
 """
 
 import tempfile
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from coterie import Moments, NonLinCFA, moments_from
+from coterie import Coterie, Moments, moments_from
 from coterie.datasets import make_groups
 
 X, y, _ = make_groups(20_000, 30, 5, noise=3.0, random_state=0)
@@ -18,17 +19,18 @@ names = [f"station {i}" for i in range(30)]
 
 
 def show(source, moments):
-    reducer = NonLinCFA(0.01).fit_moments(moments)
+    reducer = Coterie().fit_moments(moments)
     sizes = ", ".join(str(len(members)) for members in reducer.groups_)
     print(f"{source:22s} {moments}\n{'':22s} {reducer.n_groups_} groups of {sizes} features")
+    return reducer
 
 
-# Batches by hand, from any source. Prices are scored on the given folds.
+# Batches by hand, from any source. The folds are those that cv= makes of the other sources.
 moments = Moments(n_expected=len(X))
 for start in range(0, len(X), 1000):
     rows = slice(start, start + 1000)
     moments.update(X[rows], y[rows], fold=start // 4000)
-show("batches", moments)
+reducer = show("batches", moments)
 
 with tempfile.TemporaryDirectory() as place:
     folder = Path(place)
@@ -86,7 +88,14 @@ with tempfile.TemporaryDirectory() as place:
             group.create_array(name, data=values, chunks=(1000, 30)[: values.ndim])
         show("Zarr", moments_from(group["X"], group["y"], cv=5))
 
-# Another tolerance needs another search, but no other pass over the rows.
-print("\ntolerance  groups")
-for tolerance in (0.0001, 0.001, 0.01, 0.1):
-    print(f"{tolerance:9g}  {NonLinCFA(tolerance).fit_moments(moments).n_groups_:6d}")
+# Other parameters need another fit, but no other pass over the rows.
+print("\nmin_correlation  groups")
+for floor in (0.5, 0.7, 0.99):
+    other = Coterie(min_correlation=floor).fit_moments(moments)
+    print(f"{floor:15g}  {other.n_groups_:6d}")
+
+# Another number of groups needs not even that.
+print("\ngroups  features in them")
+for n_groups in (2, 3, 8):
+    other = reducer.with_n_groups(n_groups)
+    print(f"{n_groups:6d}  {sum(map(len, other.groups_)):15d}")

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from coterie import NonLinCFA, moments_from
+from coterie import Coterie, moments_from
 from coterie.datasets import make_groups
 
 # 20,000 rows of 40 columns that belong to 4 hidden groups.
@@ -22,7 +22,7 @@ X, y, labels = make_groups(20_000, 40, 4, noise=3.0, random_state=0)
 # 1. An array, in chunks of rows (chunks along columns are joined).
 table = da.from_array(X, chunks=(2_500, 40))
 target = da.from_array(y, chunks=2_500)
-reducer = NonLinCFA().fit(table, target)  # one pass over X; only sums come back
+reducer = Coterie().fit(table, target)  # one pass over X; only sums come back
 groups = reducer.transform(table)  # nothing is computed yet
 print(f"dask.array: {table.shape[1]} columns became {groups.shape[1]}")
 print(f"  the hidden groups were found: {(reducer.labels_ == labels).all()}")
@@ -35,15 +35,15 @@ with tempfile.TemporaryDirectory() as folder:
         frame[2_500 * part : 2_500 * (part + 1)].to_parquet(f"{folder}/{part}.parquet")
 
     stations = dd.read_parquet(folder)
-    reducer = NonLinCFA(tolerance=0.01).fit(stations, "rain")
+    reducer = Coterie().fit(stations, "rain")
     groups = reducer.transform(stations)  # a Dask data frame with readable names
     print(f"\ndask.dataframe: {list(groups.columns)[:2]} ...")
 
-    # With moments, several tolerances need one pass over the rows.
+    # With moments, several fits need one pass over the rows.
     moments = moments_from(stations, y="rain", cv=5)
-    for tolerance in (0.001, 0.2, 1.0):
-        n_groups = NonLinCFA(tolerance).fit_moments(moments).n_groups_
-        print(f"  number of groups at a tolerance of {tolerance}: {n_groups}")
+    for floor in (0.5, 0.7, 0.99):
+        n_groups = Coterie(min_correlation=floor).fit_moments(moments).n_groups_
+        print(f"  number of groups with a min_correlation of {floor}: {n_groups}")
 
 # 3. An xarray field over Dask: two seas with independent temperatures, and some land.
 rng = np.random.default_rng(0)
@@ -59,7 +59,7 @@ sea = xr.DataArray(
 ).chunk({"time": 500})
 index = west.ravel() - 2 * east.ravel() + rng.normal(size=3_000)
 
-reducer = NonLinCFA().fit(sea, index)
+reducer = Coterie().fit(sea, index)
 print("\nxarray: the group of each cell (nan where there is land)")
 print(reducer.as_field().values)
 print(f"  transform gives {dict(reducer.transform(sea).sizes)}, lazily")

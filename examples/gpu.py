@@ -1,14 +1,15 @@
-"""Group columns on a GPU, or in any array that follows the array API standard.
+"""Group columns that lie on a GPU, or in any array that follows the array API standard.
 
-Needs PyTorch and coterie[gpu]. With numba-cuda the search is as fast as the products. Without a GPU
-the example runs on the CPU.
+Needs PyTorch and coterie[gpu]. Coterie copies X to the host once. NonLinCFA computes where X is,
+and with numba-cuda its search is as fast as the products. Without a GPU the example runs on the
+CPU.
 """
 
 from __future__ import annotations
 
 import torch
 
-from coterie import NonLinCFA
+from coterie import Coterie, NonLinCFA
 
 
 def main() -> None:
@@ -21,8 +22,7 @@ def main() -> None:
     X = copies + 0.3 * torch.randn(copies.shape, device=device, generator=generator)
     y = series[:, 0] - 2 * series[:, 1] + 0.5 * series[:, 2]
 
-    # Only the decisions are copied to the host.
-    reducer = NonLinCFA(search="forward").fit(X, y)
+    reducer = Coterie().fit(X, y)
     reduced = reducer.transform(X)
     print(f"{X.shape[1]} columns on {X.device} became {reduced.shape[1]} on {reduced.device}")
 
@@ -34,6 +34,10 @@ def main() -> None:
 
     # The reducer is not bound to the device: it transforms NumPy arrays too.
     print(f"a NumPy array gives a {type(reducer.transform(X.cpu().numpy())).__name__}")
+
+    # For very many columns: products and search on the device, and only decisions on the host.
+    paper = NonLinCFA(search="forward").fit(X, y)
+    print(f"the rule of the paper, computed on {X.device}: {paper.n_groups_} groups")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import ray
+from sklearn.model_selection import KFold
 
-from coterie import Moments, NonLinCFA
+from coterie import Coterie, Moments
 from coterie.datasets import make_groups
 
 
@@ -52,8 +53,8 @@ ray.shutdown()
 folder.cleanup()
 
 print(moments)
-for reducer in (NonLinCFA(), NonLinCFA(0.01)):
-    groups = reducer.fit_moments(moments).labels_
-    in_memory = reducer.fit(stations, rain).labels_
-    same = "as" if (groups == in_memory).all() else "not as"
-    print(f"{reducer}: {groups.max() + 1} groups, {same} with all rows in memory")
+groups = Coterie().fit_moments(moments).labels_
+# The files are cut into the folds of KFold, and moments leave columns as they are.
+in_memory = Coterie(inputs=None, cv=KFold(5)).fit(stations, rain).labels_
+same = "as" if (groups == in_memory).all() else "not as"
+print(f"{groups.max() + 1} groups, {same} with all rows in memory")

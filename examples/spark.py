@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 from pyspark.sql import SparkSession, functions
 
-from coterie import NonLinCFA, moments_from
+from coterie import Coterie, moments_from
 from coterie.datasets import make_groups
 
 # The Python of the Spark executors needs coterie too.
@@ -34,7 +34,7 @@ table.assign(day=range(6000), rain=rain).to_parquet(Path(folder.name, "days.parq
 # From here on, the code is the same for any table. In fit, all columns except the target are
 # features, so the day is dropped. transform keeps columns that are not features, such as the day.
 days = spark.read.parquet(str(Path(folder.name, "days.parquet")))
-reducer = NonLinCFA().fit(days.drop("day"), y="rain")
+reducer = Coterie().fit(days.drop("day"), y="rain")
 reduced = reducer.transform(days)
 reduced.write.parquet(str(Path(folder.name, "reduced")))
 
@@ -48,9 +48,9 @@ for name, members in zip(reducer.get_feature_names_out(), reducer.groups_, stric
 with_folds = days.withColumn("fold", functions.expr("pmod(xxhash64(day), 5)")).drop("day")
 moments = moments_from(with_folds, y="rain", cv="fold")
 print(f"\n{moments}")
-for tolerance in (0.0001, 0.01, 1.0):
-    groups = NonLinCFA(tolerance).fit_moments(moments).n_groups_
-    print(f"  tolerance {tolerance:<6g} {groups:2d} groups")
+for floor in (0.5, 0.7, 0.99):
+    groups = Coterie(min_correlation=floor).fit_moments(moments).n_groups_
+    print(f"  min_correlation {floor:<4g} {groups:2d} groups")
 
 spark.stop()
 folder.cleanup()

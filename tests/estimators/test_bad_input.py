@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupKFold, LeaveOneOut
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from coterie import GenLinCFA, LinCFA, NonLinCFA
+from coterie import Coterie, GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 
 X = np.random.default_rng(0).normal(size=(20, 4))
 y = X.sum(axis=1) + np.random.default_rng(1).normal(size=20)
@@ -65,6 +65,16 @@ PARAMETERS = [
     ),
     (NonLinCFA(max_group_size=0), "max_group_size must be 1 or more, got 0."),
     (NonLinCFA(max_group_size=2.5), "max_group_size must be None or an int, got 2.5."),
+    (
+        NonLinCFA(keep=[False, False, True, False]),
+        "columns, got False. Of a boolean mask, give np.",
+    ),
+    (LinCFA(keep=np.array([True, False, True, False])), "keep must name or number columns, got"),
+    (GenLinCFA(initial_groups=[[True, False]]), "initial_groups must name or number columns, got"),
+    (MutualCFA(separate=[[True, False], [3]]), "separate must name or number columns, got True."),
+    (Coterie(keep=[False, True, False, False]), "keep must name or number columns, got False."),
+    (Coterie(initial_groups=[[True, False]]), "initial_groups must name or number columns, got"),
+    (Coterie(separate=[np.array([True, False]), [3]]), "separate must name or number columns, got"),
     (NonLinCFA(connectivity=np.ones((3, 3))), "shape (4, 4), got (3, 3)."),
     (NonLinCFA(connectivity=sparse.eye_array(5)), "shape (4, 4), got (5, 5)."),
     (NonLinCFA(connectivity="all"), "connectivity must have one row and one column per input"),
@@ -129,7 +139,9 @@ DATA = [
     (X[:, 0], y, "Expected 2D array"),
     (X, np.column_stack([y, np.ones(20)]), "y"),
     (X, np.ones((20, 2, 2)), "y"),
-    (sparse.csr_array(np.where(X > 2, np.nan, X)), y, "X has NaN in column"),
+    (sparse.csr_array(np.where(X > 2, np.nan, X)), y, "Imputer, or drop those columns."),
+    (pd.DataFrame(), [], "X has no columns: give a table with 2 or more."),
+    (pl.DataFrame(), [], "X has no columns: give a table with 2 or more."),
     (sparse.coo_array(np.where(X > 2, np.inf, X)), y, "X has infinity (inf) in column"),
     (X + 1j, y, "Complex data not supported"),
 ]

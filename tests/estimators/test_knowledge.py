@@ -7,7 +7,7 @@ from conftest import correlated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie import GenLinCFA, LinCFA, NonLinCFA
+from coterie import Coterie, GenLinCFA, LinCFA, NonLinCFA
 from coterie._core import compiled
 
 SEEDS = st.integers(0, 2**20)
@@ -160,6 +160,13 @@ def test_a_tolerance_that_gives_the_number_is_taken(problem):
         (
             NonLinCFA(initial_groups=[[0, 1]], separate=[[0], [1]]),
             "together, which separate keeps apart.",
+        ),
+        *(
+            (
+                reducer(max_group_size=2, initial_groups=[["heat", "speed", "load"]]),
+                "'speed', 'heat', 'load' together, and max_group_size=2 allows no group of 3.",
+            )
+            for reducer in (Coterie, NonLinCFA, LinCFA, GenLinCFA)
         ),
         (NonLinCFA(n_groups=0), "n_groups must be 1 or more, got 0."),
         (NonLinCFA(n_groups=2.5), "n_groups must be None or an int, got 2.5."),

@@ -555,8 +555,7 @@ def _assert_limits_are_kept(fitted: Any) -> None:
         assert not {*labels[one]} & {*labels[other]}, "separate"
     most = fitted.max_group_size
     for group in fitted.groups_:
-        # A group to begin with may be larger than any that grows.
-        assert most is None or len(group) <= most or set(group) in together, "max_group_size"
+        assert most is None or len(group) <= most, "max_group_size"
         if graph is not None:
             touches = sparse.lil_array(graph + graph.T)
             for unit in together:

@@ -345,7 +345,9 @@ def _knowledge(
     if draw("connectivity", limit, often=["no"]) == "yes":
         known["connectivity"] = _graph(rng, n_inputs)
     if draw("max_group_size", limit, often=["no"]) == "yes":
-        known["max_group_size"] = int(rng.integers(1, 5))
+        # No group to begin with may be larger.
+        longest = max(map(len, known.get("initial_groups", [])), default=1)
+        known["max_group_size"] = max(int(rng.integers(1, 5)), longest)
     return known
 
 

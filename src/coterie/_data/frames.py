@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from importlib.util import find_spec
 from typing import Any
 
@@ -51,3 +52,25 @@ def _from_narwhals(X: Any, library: str) -> Any:
     if frame.implementation.is_pandas() or frame.implementation.is_polars():
         return frame.to_native()
     return frame.to_pandas() if find_spec("polars") is None else frame.to_polars()
+
+
+# A result shows at most so many rows.
+MAX_SHOWN_ROWS = 12
+
+
+def frame_text(headline: str, result: Any) -> str:
+    """A headline, and the first rows of what ``result.to_frame()`` gives, if pandas is there."""
+    if find_spec("pandas") is None:
+        return headline
+    frame = result.to_frame()
+    shown = frame.head(MAX_SHOWN_ROWS).to_string(max_colwidth=40, float_format="{:.3g}".format)
+    more = len(frame) - MAX_SHOWN_ROWS
+    return f"{headline}\n{shown}" + (f"\n... and {more:,} more, see to_frame()" if more > 0 else "")
+
+
+def frame_html(headline: str, result: Any) -> str:
+    """The same as HTML, for notebooks."""
+    if find_spec("pandas") is None:
+        return f"<p>{escape(headline)}</p>"
+    frame = result.to_frame().head(MAX_SHOWN_ROWS)
+    return f"<p>{escape(headline)}</p>{frame.to_html(float_format='{:.3g}'.format, border=0)}"

@@ -67,6 +67,11 @@ def fit_spec(parameters: Mapping[str, Any], pricing: Pricing) -> FitSpec:
 
 def joint_spec(parameters: Mapping[str, Any]) -> FitSpec:
     """The checked parameters of Coterie, as far as they are those of all reducers."""
+    if parameters["cv"] is None:
+        raise ValueError(
+            "cv must be a number of folds or a splitter, got None: Coterie scores its groups on "
+            "held-out rows."
+        )
     aggregation = checked_aggregation(parameters["aggregation"])
     if isinstance(aggregation, Linear) and not isinstance(aggregation, LinearSum):
         raise ValueError(
@@ -96,6 +101,7 @@ def joint_spec(parameters: Mapping[str, Any]) -> FitSpec:
         target_weights=parameters["target_weights"],
         compute=ComputeOptions("auto", None),
         watched=None,
+        needs_folds=True,
     )
 
 
@@ -189,6 +195,7 @@ def checked_constraints(
         return limits, None
     named = names()
     must_link = checked_must_link(spec.initial_groups, named, spec.aggregation)
+    _check_room(must_link, size, named)
     kinds = _checked_kinds(spec.keep, spec.separate, named, must_link)
     return replace(limits, kinds=kinds), must_link
 
@@ -355,6 +362,12 @@ def _checked_columns(parameter: str, given: object, place_of: dict[str, int]) ->
 
 
 def _checked_place(parameter: str, column: object, place_of: dict[str, int]) -> int:
+    # Booleans are integers in Python, and a mask of them would name columns 0 and 1.
+    if isinstance(column, bool | np.bool_):
+        raise TypeError(
+            f"{parameter} must name or number columns, got {bool(column)}. Of a boolean mask, give "
+            "np.flatnonzero(mask)."
+        )
     if isinstance(column, Integral) and 0 <= int(column) < len(place_of):
         return int(column)
     if not isinstance(column, str):
@@ -428,6 +441,18 @@ def _checked_kinds(
                 "separate keeps apart."
             )
     return kinds
+
+
+def _check_room(must_link: MustLink | None, size: int | None, names: Sequence[str]) -> None:
+    """Raise if an initial group is larger than a group may be."""
+    if must_link is None or size is None:
+        return
+    for unit in must_link.members:
+        if len(unit) > size:
+            raise ValueError(
+                f"initial_groups puts {counted('column', _named(unit, names))} together, and "
+                f"max_group_size={size} allows no group of {len(unit)}."
+            )
 
 
 def _named(places: IntArray, names: Sequence[str]) -> list[str]:

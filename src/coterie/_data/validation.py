@@ -48,6 +48,8 @@ def check_table(X: Any) -> None:
         raise ValueError("X is a masked array: fill the masked values first, or drop the columns.")
     if getattr(getattr(X, "dtype", None), "kind", "f") == "c":
         raise ValueError("Complex data not supported: X must hold real numbers.")
+    if hasattr(X, "columns") and not len(X.columns):
+        raise ValueError("X has no columns: give a table with 2 or more.")
     times = Counter(getattr(X, "columns", ()))
     if repeated := [str(name) for name, count in times.items() if count > 1]:
         raise ValueError(f"X has several {counted('column', repeated)}: names must be unique.")
@@ -100,11 +102,17 @@ def _holds_text(column: Any) -> bool:
 
 
 def check_finite(
-    columns: Any, names: Callable[[], Any], owner: str, *, missing: bool = False
+    columns: Any,
+    names: Callable[[], Any],
+    owner: str,
+    *,
+    missing: bool = False,
+    pairwise: bool = False,
 ) -> None:
     """Raise if columns have infinite or missing values, with their names or numbers.
 
-    With `missing`, missing values are allowed.
+    With `missing`, missing values are allowed. With `pairwise`, missing="pairwise" would allow
+    them, which the error then says.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(columns.sum()):
@@ -116,12 +124,16 @@ def check_finite(
         return
     has_missing = is_missing[bad].any() and not missing
     kind = "NaN" if has_missing else "infinity (inf)"
-    advice = (
-        "Fill the missing values first, for example with sklearn.impute.SimpleImputer, drop those "
-        "columns, or let them be with missing='pairwise'."
-        if has_missing
-        else "Replace it first, or drop those columns."
-    )
+    advice = "Replace it first, or drop those columns."
+    if has_missing:
+        # "pairwise" needs dense columns.
+        may_stay = pairwise and not is_sparse(columns)
+        drop = "drop those columns" if may_stay else "or drop those columns"
+        stay = ", or let them be with missing='pairwise'" if may_stay else ""
+        advice = (
+            "Fill the missing values first, for example with sklearn.impute.SimpleImputer, "
+            f"{drop}{stay}."
+        )
     named = names()
     places = bad.tolist() if named is None else [named[b] for b in bad]
     raise ValueError(f"{owner} has {kind} in {counted('column', places)}. {advice}")

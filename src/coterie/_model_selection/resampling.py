@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from coterie._core.values import FitWarning, FloatArray, IntArray, data_frame
 from coterie._data.fields import rows_first
+from coterie._data.frames import frame_html, frame_text
 from coterie._data.parameters import checked_word
 from coterie._data.progress import Tell, followed, in_parallel
 from coterie._data.training import rows_at_hand
@@ -29,7 +30,7 @@ MOST_INPUTS = 10_000
 LESS_THAN_HALF = 0.5 - 1e-12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stability:
     """The groups on all rows, compared with those on many resamples.
 
@@ -98,6 +99,17 @@ class Stability:
         """
         held = [_held(_each_apart(self.labels), labels) for labels in self.resampled]
         return np.mean(held, axis=0)[: self.labels.max() + 1]
+
+    def __repr__(self) -> str:
+        return frame_text(self._headline, self)
+
+    def _repr_html_(self) -> str:
+        return frame_html(self._headline, self)
+
+    @property
+    def _headline(self) -> str:
+        n_resamples, n_inputs = self.resampled.shape
+        return f"Stability of the groups of {n_inputs:,} columns over {n_resamples:,} resamples"
 
     def to_frame(self) -> Any:
         """The groups of all rows as a pandas data frame: number, size and stability."""

@@ -49,14 +49,18 @@ class Coterie(Reducer):
     task : {"auto", "regression", "classes", "counts"}, default="auto"
         What y is. "auto": text, booleans, two values, and up to 20 different whole numbers of
         which none is rare, are classes; other small whole numbers from 0 on are counts; all else
-        is regression. ``task_`` says what was found.
+        is regression. ``task_`` says what was found. For grades or other whole numbers that are
+        no classes, say "regression". Moments do not tell whole numbers of more than two values
+        from others: there "auto" takes them for regression. Several targets must all be numbers,
+        or all classes. "classification" is another word for "classes".
     n_groups : int or None, default=None
         The number of groups. None: merges go on until the next ones would cost the target more
         than noise explains.
         :meth:`with_n_groups` changes the number without a new fit.
     min_correlation : float, default=0.7
         The smallest correlation between a member and the aggregate of its group. With 0.7, each
-        member shares half of its variance with the aggregate. 0: no limit.
+        member shares half of its variance with the aggregate. 0: no limit. Where `inputs` ranks or
+        clips the columns, the correlation is that of the ranked or clipped ones.
     signs : {"auto", True, False}, default="auto"
         Whether a feature may join multiplied by -1, as in ``mean(a, -b)``. "auto": if the
         aggregation is "mean" or "sum".
@@ -64,8 +68,9 @@ class Coterie(Reducer):
         The columns to group. "clip": values further than three standard deviations from the mean
         are moved there. "rank": each value as the share of training values below it. "auto": one
         of these if a ridge regression on all columns then predicts better by two standard errors,
-        and else the columns as they are. None: the columns as they are. A function or a
-        transformer as in :class:`NonLinCFA`.
+        and else the columns as they are; sparse columns, arrays on a device and moments stay as
+        they are. None: the columns as they are. A function or a transformer as in
+        :class:`NonLinCFA`.
     aggregation : str, callable or aggregation, default="mean"
         How a group becomes one column, as in :class:`NonLinCFA`, but not "principal".
         Means are in the units of X where the members of a group have standard deviations within
@@ -79,11 +84,11 @@ class Coterie(Reducer):
         Graph of neighbours. Two groups can merge only if a member of one is a neighbour of a
         member of the other.
     max_group_size : int or None, default=None
-        The largest number of members in a group.
+        The largest number of members in a group. No initial group may be larger.
     initial_groups : list of lists of columns or None, default=None
         Columns that share a group, whatever their correlation. Others may join them.
     keep : list of columns or None, default=None
-        Columns that stay alone in their group and are never left out.
+        Columns that stay alone in their group and are not left out, unless they are constant.
     separate : list of lists of columns or None, default=None
         Columns from different lists never share a group.
     target_weights : array-like of shape (n_targets,) or None, default=None
@@ -146,7 +151,7 @@ class Coterie(Reducer):
     on all groups: the square of the difference between two coefficients, divided by its variance
     (the page "The joint price" of the documentation). For several targets, prices add up. Missing
     values are taken to be at the mean; ``transform`` fills them from the other members of the
-    group.
+    group. A column without any value is an error.
 
     Examples
     --------
@@ -217,8 +222,9 @@ class Coterie(Reducer):
         Parameters
         ----------
         X : array-like, sparse array, data frame or xarray field, (n_samples, n_features)
-            Features; NaN is a missing value. Also Dask and Spark tables, whose moments are then
-            computed where the rows are, with `inputs` as they are.
+            Features; NaN is a missing value, which sparse columns and arrays on a device must not
+            have. Also Dask and Spark tables, whose moments are then computed where the rows are,
+            with `inputs` as they are.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets: numbers, counts, or class labels of any kind.
         sample_weight : array-like of shape (n_samples,), optional

@@ -155,12 +155,15 @@ class Reducer(CallbackSupportMixin, TransformerMixin, BaseEstimator, ABC):
         """Learn which features to group from moments, without any rows.
 
         The decisions are those of ``fit`` on all rows that the moments summarise. A fit with
-        another tolerance does not need the rows again.
+        another tolerance does not need the rows again. :class:`Coterie` with ``task="auto"`` takes
+        whole numbers of more than two values for regression here, where ``fit`` takes few of them
+        for classes or counts.
 
         Parameters
         ----------
         moments : Moments
-            Moments of the rows. Their folds must be those of `cv`. The aggregation must be "mean"
+            Moments of the rows. Their folds must be those of `cv`; Coterie takes any 2 or more,
+            such as those of ``moments_from(X, y, cv=5)``. The aggregation must be "mean"
             or "sum"; `inputs` and ``missing="pairwise"`` are not possible, because they need
             rows. `covariance` and `max_bytes` have no effect.
 

@@ -96,6 +96,11 @@ class EffectsDisplay:
     ) -> Self:
         """Create the display from a fitted reducer and a linear model; see ``plot_effects``."""
         reducer = checked_reducer(reducer)
+        if not hasattr(model, "predict"):
+            raise TypeError(
+                f"model must be a linear model that is fitted to the aggregates, got "
+                f"{type(model).__name__}: plot_effects(reducer, model, X, y)."
+            )
         check_is_fitted(model)
         aggregates = np.asarray(reducer.transform(X), dtype=np.float64)
         spread = np.nanstd(aggregates, axis=0)

@@ -35,6 +35,10 @@ NO_LIKENESS = 2.0
 # Height of a named leaf in inches.
 LEAF_INCHES = 0.17
 
+# Where the axis of likeness has ticks, as far as there is room, and the room of each.
+TICKS = (1, 0.99999, 0.9999, 0.999, 0.99, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0, -0.5, -1)
+LEAST_BETWEEN_TICKS = 0.07
+
 
 @dataclass(eq=False)
 class TreeDisplay:
@@ -127,9 +131,9 @@ class TreeDisplay:
         place, group = self._nodes()
         n = len(self.labels)
         first, second = self.tree[:, 0].astype(np.intp), self.tree[:, 1].astype(np.intp)
-        low = _lowest_likeness(self.tree)
+        self._low = _lowest_likeness(self.tree)
         # What has no likeness, such as constants, joins just beyond the others.
-        across = np.maximum(1 - self.tree[:, 2], low - 0.04 * (1 - low))
+        across = np.maximum(1 - self.tree[:, 2], self._at(1.03))
         likeness = np.concatenate([np.ones(n), across])
         corners = [
             (likeness[first], place[first]),
@@ -142,8 +146,29 @@ class TreeDisplay:
         width = 1.3 if n <= 200 else 0.5
         self.branches_ = LineCollection([*segments], colors=colours, linewidths=width)
         self.ax_.add_collection(self.branches_, autolim=False)
-        self.ax_.set_xlim(1 + 0.06 * (1 - low), low - 0.05 * (1 - low))
+        self._scale_likeness()
         self.ax_.set_ylim(n - 0.5, -0.5)
+
+    def _at(self, share: float) -> float:
+        """The likeness at a share of the width, from 1 at 0 to the lowest at 1."""
+        return 1 - share**3 * (1 - self._low)
+
+    def _scale_likeness(self) -> None:
+        """Give likeness near 1, where branches of spectra are, more room than likeness near 0."""
+        from matplotlib.ticker import FixedLocator, FuncFormatter
+
+        self.ax_.set_xscale(
+            "function", functions=(lambda value: np.cbrt(value - 1), lambda at: 1 + at**3)
+        )
+        shown = [value for value in TICKS if value >= self._low - 1e-9]
+        shares = [np.cbrt((1 - value) / (1 - self._low)) for value in shown]
+        kept: list[int] = []
+        for k, share in enumerate(shares):
+            if not kept or share - shares[kept[-1]] >= LEAST_BETWEEN_TICKS:
+                kept.append(k)
+        self.ax_.xaxis.set_major_locator(FixedLocator([shown[k] for k in kept]))
+        self.ax_.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        self.ax_.set_xlim(self._at(-0.06), self._at(1.05))
 
     def _nodes(self) -> tuple[FloatArray, list[int | None]]:
         """The place of each node along the leaves, and its group if all leaves share one."""
@@ -163,7 +188,7 @@ class TreeDisplay:
         along = self.labels[self.order]
         starts = np.flatnonzero(np.append(True, along[1:] != along[:-1]))
         stops = np.append(starts[1:], len(along))
-        left, right = self.ax_.get_xlim()[0], 1 + 0.15 * (self.ax_.get_xlim()[0] - 1)
+        left, middle, right = (self._at(share) for share in (-0.06, -0.035, -0.01))
         boxes = [
             [(left, a - 0.5), (right, a - 0.5), (right, b - 0.5), (left, b - 0.5)]
             for a, b in zip(starts.tolist(), stops.tolist(), strict=True)
@@ -175,7 +200,7 @@ class TreeDisplay:
         for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
             is_large = stop - start >= max(1, MIN_NUMBERED_SHARE * len(along))
             if along[start] >= 0 and is_large:
-                self._write_number((left + right) / 2, (start + stop - 1) / 2, int(along[start]))
+                self._write_number(middle, (start + stop - 1) / 2, int(along[start]))
 
     def _write_number(self, x: float, y: float, number: int) -> None:
         self.ax_.text(
@@ -242,10 +267,10 @@ class TreeDisplay:
 
 
 def _lowest_likeness(tree: FloatArray) -> float:
-    """Where the axis of likeness ends: at 0 or the lowest, above if all features are alike."""
+    """Where the axis of likeness ends."""
     known = tree[tree[:, 2] < NO_LIKENESS, 2]
     lowest = 1 - float(known.max()) if len(known) else 0.0
-    return lowest if lowest > 0.8 else min(0.0, lowest)
+    return min(lowest, 0.999)
 
 
 def plot_tree(reducer: Any, *, ax: Axes | None = None) -> Axes:

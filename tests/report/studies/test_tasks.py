@@ -73,3 +73,10 @@ def test_a_coterie_is_for_the_task_that_is_found():
     assert resolve_task("counts", [0, 1, 2], Coterie())[1].task == "counts"
     with pytest.raises(ValueError, match="contradict each other"):
         resolve_task("counts", [0, 1, 2], Coterie("classes"))
+
+
+@pytest.mark.parametrize("task", [None, "classes", "classification"])
+def test_classification_is_classes_in_a_given_reducer(task):
+    y = np.arange(60) % 3
+    name, reducer = resolve_task(task, y, Coterie("classification"))
+    assert name == reducer.task == "classes"

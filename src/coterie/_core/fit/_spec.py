@@ -39,6 +39,7 @@ class FitSpec:
     target_weights: Any
     compute: ComputeOptions
     watched: IntArray | None  # the inputs whose refusals are kept in the trace; None: all
+    needs_folds: bool = False  # whether only prices on held-out rows have a meaning
 
     @property
     def is_auto(self) -> bool:

@@ -46,12 +46,10 @@ from coterie._data.training._targets import (
     NumbersOrCodes,
     OneNumber,
     TargetReader,
-    TargetsOfTask,
     is_text,
     look_like_classes,
-    task_in_moments,
-    task_of,
 )
+from coterie._data.training._task import TargetsOfTask, task_in_moments, task_of
 
 __all__ = [
     "ColumnData",

@@ -184,11 +184,15 @@ def column_data(table: Table, spec: FitSpec, pricing: Pricing) -> ColumnData:
     targets = pricing.targets.from_y(table.y)
     splits = inputs = None
     if pricing.cv is not None:
-        splits = splits_of_rows(pricing.cv, table.X, table.y, targets, rows)
+        splits = splits_of_rows(
+            pricing.cv, table.X, table.y, targets, rows, needs_folds=spec.needs_folds
+        )
     if spec.inputs is not None:
         inputs = fitted_inputs(spec.inputs, table.X, table.y, rows.weights)
     features = Features(table.n_features, table.names, inputs, None, table.layout, spec.missing)
-    columns = input_columns(features, table.X, spec.aggregation, by_row=bool(pricing.row_reason))
+    columns = input_columns(
+        features, table.X, spec.aggregation, by_row=bool(pricing.row_reason), pairwise=True
+    )
     missing = spec.missing and _has_missing(columns)
     if missing:
         check_values(columns, partial(feature_names, features, columns.shape[1]))

@@ -16,27 +16,42 @@ from coterie._data.training._targets import Targets, numbered
 Splits = list[tuple[IntArray, IntArray]]
 
 
-def splits_of_rows(cv: Any, X: Any, y: Any, targets: Targets, rows: Rows) -> Splits:
-    """The splits on which prices are scored."""
+# Advice for reducers that can do without folds.
+IN_SAMPLE = ", or cv=None to score in-sample"
+
+
+def splits_of_rows(
+    cv: Any, X: Any, y: Any, targets: Targets, rows: Rows, *, needs_folds: bool = True
+) -> Splits:
+    """The splits on which prices are scored; `needs_folds` says that cv=None is no way out."""
     has_labels = targets.classes is not None and np.ndim(y) == 1
     splitter = checked_cv(cv, numbered(np.asarray(y))[0] if has_labels else None)
     if rows.kept is not None and refers_to_rows(cv):
         splits = renumbered(splitter.split(np.empty(rows.n_given)), rows.kept, rows.n_given)
     else:
         splits = splitter.split(X, y, rows.groups)
-    return checked_splits(splits, targets.values)
+    return checked_splits(splits, targets.values, needs_folds=needs_folds)
 
 
 def _is_count(cv: Any) -> bool:
     return isinstance(cv, Integral) and not isinstance(cv, bool)
 
 
-def folds_in_moments(cv: Any, moments: Moments, *, is_default: bool) -> int | None:
+def folds_in_moments(
+    cv: Any, moments: Moments, *, is_default: bool, needs_folds: bool
+) -> int | None:
     """Number of folds of the moments to score prices on; None: score on all rows.
 
-    If `cv` was left at its default (`is_default`), any number of folds is accepted.
+    If `cv` was left at its default (`is_default`), any number of folds is accepted. `needs_folds`
+    says that cv=None is no way out.
     """
     n_folds = moments.n_folds
+    if needs_folds and n_folds < 2:
+        raise ValueError(
+            f"Groups are scored on held-out rows, of 2 folds or more, and the moments have "
+            f"{n_folds}: compute them by moments_from(X, y, cv=5), or give update the fold of each "
+            "row."
+        )
     if cv is None:
         return None
     if is_default:
@@ -55,13 +70,13 @@ def folds_in_moments(cv: Any, moments: Moments, *, is_default: bool) -> int | No
     return n_folds
 
 
-def check_scorable(parts: Sequence[Any]) -> None:
+def check_scorable(parts: Sequence[Any], *, needs_folds: bool) -> None:
     """Raise if a target is constant within each fold of the moments."""
     d = parts[0].n_features
     if not np.any([part.own[d:] > 0 for part in parts], axis=0).all():
         raise ValueError(
             f"R2 cannot be scored: y is constant within each of the {len(parts)} folds of the "
-            "moments. Use fewer or shuffled folds, or cv=None to score in-sample."
+            f"moments. Use fewer or shuffled folds{'' if needs_folds else IN_SAMPLE}."
         )
 
 
@@ -81,10 +96,15 @@ def fold_of_each(cv: Any, n_rows: int) -> IntArray | None:
     """The fold of each row of a batch in partial_fit; None without folds."""
     if cv is None:
         return None
-    if not _is_count(cv) or not 2 <= int(cv) <= n_rows:
+    if _is_count(cv) and int(cv) > max(n_rows, 1):
         raise ValueError(
-            f"partial_fit cuts each batch into folds: cv must be None or a number from 2 to "
-            f"that of rows, {n_rows}, got {cv!r}."
+            f"partial_fit cuts each batch into folds, cv={cv}, and this batch has n_samples = "
+            f"{n_rows}: give batches of more rows, or a smaller cv."
+        )
+    if not _is_count(cv) or int(cv) < 2:
+        raise ValueError(
+            f"partial_fit cuts each batch into folds: cv must be None or a number of 2 or more, "
+            f"got {cv!r}."
         )
     # Contiguous folds; the first ones may have one more row, as in KFold.
     cut = np.array_split(np.arange(n_rows), int(cv))
@@ -125,7 +145,7 @@ def renumbered(
 
 
 def checked_splits(
-    splits: Iterable[tuple[Any, Any]], targets: FloatArray
+    splits: Iterable[tuple[Any, Any]], targets: FloatArray, *, needs_folds: bool
 ) -> list[tuple[IntArray, IntArray]]:
     """The splits as (train, test) row numbers, checked so that R2 can be scored."""
     n = len(targets)
@@ -135,7 +155,7 @@ def checked_splits(
     if not np.any([np.ptp(targets[test], axis=0) > 0 for _, test in checked], axis=0).all():
         raise ValueError(
             f"R2 cannot be scored: y is constant within each of the {len(checked)} test folds of "
-            "cv. Use fewer or shuffled folds, or cv=None to score in-sample."
+            f"cv. Use fewer or shuffled folds{'' if needs_folds else IN_SAMPLE}."
         )
     return checked
 

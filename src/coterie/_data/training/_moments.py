@@ -239,9 +239,11 @@ def moment_data(
     limits, must_link = checked_constraints(
         spec, n_inputs, partial(feature_names, features, n_inputs)
     )
-    n_folds = folds_in_moments(pricing.cv, moments, is_default=pricing.cv_is_default)
+    n_folds = folds_in_moments(
+        pricing.cv, moments, is_default=pricing.cv_is_default, needs_folds=spec.needs_folds
+    )
     if n_folds is not None:
-        check_scorable(parts)
+        check_scorable(parts, needs_folds=spec.needs_folds)
     return MomentData(
         parts,
         aggregation,

@@ -68,6 +68,7 @@ def read_table(
         rows = checked_rows(Given(*(host(one) for one in given)), X, y)
         X, y = rows.of(X), rows.of(y)
     check_complete(y)
+    y = with_plain_booleans(y)
     X, y = _validated(reducer, X, y, spec.inputs)
     names = getattr(reducer, "feature_names_in_", None)
     if layout is not None:
@@ -122,7 +123,8 @@ def inputs_of(reducer: Any, X: Any) -> Any:
         X = validate_data(reducer, X, reset=False, skip_check_array=True)
     else:
         X = checked_array(reducer, X, reset=False)
-    columns = input_columns(features, X, reducer.fit_.aggregation)
+    pairwise = getattr(reducer, "missing", None) != "filled"
+    columns = input_columns(features, X, reducer.fit_.aggregation, pairwise=pairwise)
     if columns.shape[1] != reducer.fit_.n_inputs:
         raise ValueError(
             f"inputs must give {reducer.fit_.n_inputs} columns, as in fit, got {columns.shape[1]}."
@@ -158,6 +160,35 @@ def check_complete(y: Any) -> None:
             raise ValueError(f"y has None or NaN in {counted('row', bad)}.")
 
 
+def with_plain_booleans(y: Any) -> Any:
+    """Targets with booleans of pandas, and those beside numbers in a frame, as plain booleans.
+
+    Other values are unchanged. scikit-learn would make numbers of them.
+    """
+    if not (hasattr(y, "iloc") or hasattr(y, "get_columns")):
+        return y
+    if len(y.shape) == 1:
+        return np.asarray(y, dtype=bool) if _are_booleans(y) else y
+    columns = (
+        y.get_columns() if hasattr(y, "get_columns") else [y.iloc[:, j] for j in range(y.shape[1])]
+    )
+    if not any(map(_are_booleans, columns)):
+        return y
+    made = np.empty((len(y), len(columns)), dtype=object)
+    for place, column in enumerate(columns):
+        made[:, place] = np.asarray(column, dtype=bool if _are_booleans(column) else None).tolist()
+    return made.astype(bool) if all(map(_are_booleans, columns)) else made
+
+
+def _are_booleans(column: Any) -> bool:
+    """Whether a column of pandas or polars has the type of booleans, or categories of them."""
+    dtype = column.dtype
+    if str(dtype) == "Boolean":  # of polars
+        return not column.has_nulls()
+    of_categories = getattr(getattr(dtype, "categories", None), "dtype", None)
+    return "b" in (getattr(dtype, "kind", None), getattr(of_categories, "kind", None))
+
+
 def reason_for_rows(aggregation: Aggregation, inputs: Any, *, missing: bool) -> str | None:
     """Why rows are needed; None if moments are enough."""
     if not isinstance(aggregation, LinearSum):
@@ -168,22 +199,28 @@ def reason_for_rows(aggregation: Aggregation, inputs: Any, *, missing: bool) -> 
 
 
 def input_columns(
-    features: Features, X: Any, aggregation: Aggregation, *, by_row: bool = False
+    features: Features,
+    X: Any,
+    aggregation: Aggregation,
+    *,
+    by_row: bool = False,
+    pairwise: bool = False,
 ) -> Any:
     """The checked inputs, of shape (n_samples, n_inputs): two columns or more, finite values.
 
     NaN is allowed if the features may have missing values. Used for training rows and for new
-    rows. `by_row` says whether the criterion needs rows.
+    rows. `by_row` says whether the criterion needs rows, and `pairwise` whether the reducer has
+    missing="pairwise".
     """
     missing, inputs, columns = features.missing, features.inputs, X
     if inputs is None or not is_transformer(inputs):
         _check_sparse(X, aggregation, missing=missing, by_row=by_row)
-        check_finite(X, lambda: features.names, "X", missing=missing)
+        check_finite(X, lambda: features.names, "X", missing=missing, pairwise=pairwise)
     if inputs is not None:
         is_sum = isinstance(aggregation, LinearSum) and not missing and not by_row
         columns = applied_inputs(inputs, X, may_be_sparse=is_sparse(X) and is_sum)
         names = partial(feature_names, features, columns.shape[1])
-        check_finite(columns, names, "What inputs makes of X", missing=missing)
+        check_finite(columns, names, "What inputs makes of X", missing=missing, pairwise=pairwise)
     if columns.shape[1] < 2:
         raise ValueError("inputs must give 2 or more columns to group, got 1.")
     return columns

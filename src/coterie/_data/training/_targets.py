@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple, Protocol
@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from coterie._core.criteria import CLASSES
 from coterie._core.evidence import location_of, standardised
-from coterie._core.values import FloatArray, IntArray
+from coterie._core.values import BoolArray, FloatArray, IntArray
 from coterie._data.moments import Moments, TargetColumn
 from coterie._data.validation import counted
 from coterie.families import Family
@@ -65,23 +65,23 @@ class NumbersOrClasses:
     def from_y(self, y: Any) -> Targets:
         """The targets of each row."""
         if not is_text(y):
-            return Targets(_numbers(y, self.name))
-        return _by_column(y, self._column)
+            return Targets(numbers_of(y, self.name))
+        return by_column(y, self._column)
 
     def _column(self, column: Any) -> tuple[FloatArray, Any]:
         if is_text(column):
-            return _indicators(column, self.name)
-        return _numbers(column, self.name), None
+            return indicators(column, self.name)
+        return numbers_of(column, self.name), None
 
     def from_moments(self, moments: Moments) -> TargetsInMoments:
         """The targets as weighted sums of the columns in moments."""
 
         def column(kept: TargetColumn) -> tuple[FloatArray, Any]:
             if kept.is_text:
-                return _kept_indicators(kept, moments, self.name)
-            return _kept_numbers(kept, self.name), None
+                return kept_indicators(kept, moments, self.name)
+            return kept_numbers(kept, self.name), None
 
-        return _by_kept_column(moments, column)
+        return by_kept_column(moments, column)
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class OneNumber:
 
     def from_y(self, y: Any) -> Targets:
         """The target of each row."""
-        return Targets(_numbers(column_or_1d(y, warn=True), self.name))
+        return Targets(numbers_of(column_or_1d(y, warn=True), self.name))
 
     def from_moments(self, moments: Moments) -> TargetsInMoments:
         """The target as a weighted sum of the columns in moments."""
@@ -101,7 +101,7 @@ class OneNumber:
                 f"{self.name} takes one target, and the moments have {n_targets}. Use NonLinCFA "
                 "instead."
             )
-        return _by_kept_column(moments, lambda kept: (_kept_numbers(kept, self.name), None))
+        return by_kept_column(moments, lambda kept: (kept_numbers(kept, self.name), None))
 
 
 @dataclass(frozen=True)
@@ -118,24 +118,24 @@ class FamilyTargets:
     def from_y(self, y: Any) -> Targets:
         """The targets of each row."""
         if self.family.takes_labels:
-            return _by_column(y, lambda column: _indicators(column, self.name))
-        targets = _numbers(y, self.name)
+            return by_column(y, lambda column: indicators(column, self.name))
+        targets = numbers_of(y, self.name)
         allowed = self._allowed(targets)
         if not allowed.all():
             raise ValueError(
                 f"{self.name} needs y to be {self.family.expects}, got {targets[~allowed][0]:g} in "
-                f"{_rows(~allowed.all(axis=1))}."
+                f"{rows_text(~allowed.all(axis=1))}."
             )
         return Targets(targets)
 
     def from_moments(self, moments: Moments) -> TargetsInMoments:
         """The targets as weighted sums of the columns in moments."""
         if self.family.takes_labels:
-            return _by_kept_column(moments, lambda kept: _kept_indicators(kept, moments, self.name))
+            return by_kept_column(moments, lambda kept: kept_indicators(kept, moments, self.name))
         for kept in moments.target_columns:
-            _kept_numbers(kept, self.name)
+            kept_numbers(kept, self.name)
             self._check_kept(kept)
-        return _by_kept_column(moments, lambda kept: (_kept_numbers(kept, self.name), None))
+        return by_kept_column(moments, lambda kept: (kept_numbers(kept, self.name), None))
 
     def _check_kept(self, kept: TargetColumn) -> None:
         """Raise if the family does not accept the smallest, the largest or a fractional value."""
@@ -159,139 +159,65 @@ class NumbersOrCodes:
 
     def from_y(self, y: Any) -> Targets:
         """The targets of each row."""
-        return _by_column(y, self._column)
+        return by_column(y, self._column)
 
     def _column(self, column: Any) -> tuple[FloatArray, Any]:
         if not is_text(column):
-            return _numbers(column, self.name), None
+            return numbers_of(column, self.name), None
         numbers, classes = numbered(column)
         if len(classes) > CLASSES:
             raise ValueError(
                 f"{self.name} takes up to {CLASSES} classes, got {len(classes)}: more have no "
                 "order to group them by. Use GenLinCFA(family='bernoulli')."
             )
-        return _numbers(numbers, self.name), classes
+        return numbers_of(numbers, self.name), classes
 
     def from_moments(self, moments: Moments) -> TargetsInMoments:
         """Raise, because rows are needed."""
         raise ValueError(f"{self.name} counts rows: moments are not enough. Use fit.")
 
 
-@dataclass(frozen=True)
-class TargetsOfTask:
-    """Reads the targets of a task: numbers, classes as one target each, or square roots of counts.
-
-    The square root of a count has about the same variance whatever its mean. Counts with an
-    exposure become rates: the mean of a small count's square root depends on the exposure, and
-    that of a rate does not.
-    """
-
-    task: str
-    name: str
-
-    def from_y(self, y: Any, exposure: FloatArray | None = None) -> Targets:
-        """The targets of each row, per unit of the exposure if there is one."""
-        if self.task == "classes":
-            return _by_column(y, lambda column: _indicators(column, self.name))
-        numbers = _numbers(y, self.name)
-        if self.task != "counts":
-            return Targets(numbers)
-        if numbers.min() < 0:
-            raise ValueError(
-                f"task='counts' needs y to be 0 or more, got {numbers.min():g} in "
-                f"{_rows((numbers < 0).any(axis=1))}."
-            )
-        if exposure is None:
-            return Targets(np.sqrt(numbers + 3 / 8))
-        return Targets(_numbers(numbers / exposure[:, None], self.name))
-
-    def from_moments(self, moments: Moments) -> TargetsInMoments:
-        """The targets as weighted sums of the columns in moments; counts are not transformed."""
-        task = task_in_moments(moments) if self.task == "auto" else self.task
-        if task == "classes":
-            return _by_kept_column(moments, lambda kept: _kept_indicators(kept, moments, self.name))
-        return _by_kept_column(moments, lambda kept: (_kept_numbers(kept, self.name), None))
+# What to do with classes where numbers are expected, and the other way round.
+FOR_CLASSES = "GenLinCFA(family='bernoulli')"
+FOR_NUMBERS = "use NonLinCFA, with y as numbers"
 
 
-# More different whole numbers than this are numbers, not class labels.
-MAX_NUMBERED_CLASSES = 20
-# For larger counts least squares does as well.
-MAX_MEDIAN_COUNT = 20
-
-
-def task_of(y: Any) -> str:
-    """The task by the values of a target: "regression", "classes" or "counts".
-
-    Text, booleans and two different values are classes. So are up to 20 different whole numbers,
-    as scikit-learn has it, if none is rare. Other whole numbers from 0 on, mostly small, are
-    counts. Everything else, and several numeric targets, is regression.
-
-    Examples
-    --------
-    >>> task_of(["a", "b", "a"]), task_of([1, 5, 9, 1, 5, 9]), task_of([0.5, 1.5, 2.0])
-    ('classes', 'classes', 'regression')
-    >>> task_of([0] * 90 + [1] * 8 + [2, 7])
-    'counts'
-    """
-    target = np.asarray(y)
-    if is_text(target) or target.dtype.kind == "b":
-        return "classes"
-    if target.ndim == 2 and target.shape[1] == 1:
-        target = target[:, 0]
-    if target.dtype.kind not in "iufO" or target.ndim > 1:
-        return "regression"
-    values, counts = np.unique(target.astype(np.float64), return_counts=True)
-    if len(values) == 2:
-        return "classes"
-    if not np.isfinite(values).all() or (values != np.round(values)).any():
-        return "regression"
-    if len(values) <= MAX_NUMBERED_CLASSES and counts.min() >= MIN_SHARE_OF_CODE * len(target):
-        return "classes" if len(values) <= len(target) / 2 else "regression"
-    is_count = values[0] == 0 and np.median(target) <= MAX_MEDIAN_COUNT
-    return "counts" if is_count else "regression"
-
-
-def task_in_moments(moments: Moments) -> str:
-    """The task by the target in moments: text and two values are classes, else regression."""
-    columns = moments.target_columns
-    has_classes = [column.is_text or len(column.values or ()) == 2 for column in columns]
-    return "classes" if all(has_classes) else "regression"
-
-
-def _no_numbers(name: str, labels: list[str]) -> ValueError:
+def _no_numbers(name: str, labels: list[str], for_classes: str) -> ValueError:
     return ValueError(
         f"{name} needs a target of numbers, got text ({counted('label', labels, most=3)}). For "
-        "classes use GenLinCFA(family='bernoulli')."
+        f"classes use {for_classes}."
     )
 
 
-def _numbers(y: Any, name: str) -> FloatArray:
+def numbers_of(y: Any, name: str, for_classes: str = FOR_CLASSES) -> FloatArray:
     """Targets as finite numbers, checked not to be constant."""
     y = np.asarray(y)
     if labels := _labels(y):
-        raise _no_numbers(name, labels)
+        raise _no_numbers(name, labels, for_classes)
     if y.dtype.kind not in "biufO":
         raise ValueError(f"{name} needs a target of numbers, got an array of {y.dtype}.")
     targets = y.astype(np.float64).reshape(len(y), -1)
     if not np.isfinite(targets).all():
         bad = ~np.isfinite(targets).all(axis=1)
-        raise ValueError(f"y has NaN, None or infinity in {_rows(bad)}.")
-    _check_varying(targets[0], standardised(targets).spread)
+        raise ValueError(f"y has NaN, None or infinity in {rows_text(bad)}.")
+    check_varying(targets[0].tolist(), standardised(targets).spread > 0)
     return targets
 
 
-def _kept_numbers(kept: TargetColumn, name: str) -> FloatArray:
+def kept_numbers(kept: TargetColumn, name: str, for_classes: str = FOR_CLASSES) -> FloatArray:
+    """The weights of a target column in moments that make it a number."""
     if kept.is_text:
-        raise _no_numbers(name, sorted(kept.values or ()))
+        raise _no_numbers(name, sorted(kept.values or ()), for_classes)
     values = [1.0] if kept.values is None else kept.values
     return np.array([values], dtype=np.float64)
 
 
-def _check_varying(value: FloatArray, spread: FloatArray) -> None:
-    """Raise if a target is constant, given one value and the spread of each target."""
-    constant = np.flatnonzero(spread == 0).tolist()
-    if constant and len(spread) == 1:
-        raise ValueError(f"y is constant, {value[0]:g} in every row: there is nothing to learn.")
+def check_varying(values: Sequence[Any], varies: Sequence[bool] | BoolArray) -> None:
+    """Raise if a target is constant, given one value of each target and whether it varies."""
+    constant = np.flatnonzero(~np.asarray(varies)).tolist()
+    if constant and len(values) == 1:
+        value = f"{values[0]:g}" if isinstance(values[0], float) else repr(values[0])
+        raise ValueError(f"y is constant, {value} in every row: there is nothing to learn.")
     if constant:
         raise ValueError(
             f"y is constant in {counted('column', constant)}: there is nothing to learn."
@@ -310,19 +236,19 @@ def is_text(y: Any) -> bool:
     return bool(_labels(np.asarray(y)))
 
 
-def _rows(bad: Any) -> str:
+def rows_text(bad: Any) -> str:
     return counted("row", np.flatnonzero(bad).tolist())
 
 
-def _by_column(y: Any, target: Callable[[Any], tuple[FloatArray, Any]]) -> Targets:
+def by_column(y: Any, target: Callable[[Any], tuple[FloatArray, Any]]) -> Targets:
     """The targets of all columns of y, and their class labels, if any."""
     y = np.asarray(y)
-    found = [target(column) for column in _plain_columns(y.reshape(len(y), -1))]
+    found = [target(column) for column in plain_columns(y)]
     values = np.hstack([values for values, _ in found])
     return Targets(values, _known_classes([classes for _, classes in found]))
 
 
-def _by_kept_column(
+def by_kept_column(
     moments: Moments, target: Callable[[TargetColumn], tuple[FloatArray, Any]]
 ) -> TargetsInMoments:
     """The same for the target columns in moments."""
@@ -330,7 +256,7 @@ def _by_kept_column(
     weights = np.asarray(block_diag(*(weights for weights, _ in found)), dtype=np.float64)
     parts = [part.with_targets(weights) for part in moments.accumulated]
     centre, spread = (each[moments.n_features_in_ :] for each in location_of(parts))
-    _check_varying(centre, spread)
+    check_varying(centre.tolist(), spread > 0)
     return TargetsInMoments(weights, _known_classes([classes for _, classes in found]))
 
 
@@ -341,35 +267,47 @@ def _known_classes(classes: list[Any]) -> Any:
     return classes[0] if len(classes) == 1 else classes
 
 
-def _plain_columns(columns: NDArray[Any]) -> Iterable[NDArray[Any]]:
-    """Each column; numeric columns as numbers, also if other columns have text."""
+def plain_columns(y: NDArray[Any]) -> Iterable[NDArray[Any]]:
+    """Each column; numbers and booleans as such, also if other columns have text."""
+    columns = y.reshape(len(y), -1)
     for column in columns.T:
         is_mixed = column.dtype.kind == "O" and columns.shape[1] > 1
-        numbers = is_mixed and all(isinstance(value, Real) for value in column)
-        yield column.astype(np.float64) if numbers else column
+        if is_mixed and all(isinstance(value, bool | np.bool_) for value in column):
+            yield column.astype(bool)
+        elif is_mixed and all(isinstance(value, Real) for value in column):
+            yield column.astype(np.float64)
+        else:
+            yield column
 
 
-def _check_classes(name: str, n_classes: int, n_rows: int) -> None:
+def are_too_many(n_classes: int, n_rows: int) -> bool:
+    """Whether so many different values are hardly class labels."""
+    return n_classes > n_rows / 2 and n_rows >= FEW_LABELS
+
+
+def _check_classes(name: str, n_classes: int, n_rows: int, for_numbers: str) -> None:
     if n_classes < 2:
         raise ValueError(f"{name} needs y with 2 classes or more, got {n_classes} class.")
-    if n_classes > n_rows / 2 and n_rows >= FEW_LABELS:
+    if are_too_many(n_classes, n_rows):
         raise ValueError(
             f"{name} needs y with classes, got {n_classes} different labels in {n_rows} rows. Are "
-            "these numbers? Then use NonLinCFA, with y as numbers."
+            f"these numbers? Then {for_numbers}."
         )
 
 
-def _indicators(labels: NDArray[Any], name: str) -> tuple[FloatArray, NDArray[Any]]:
+def indicators(
+    labels: NDArray[Any], name: str, for_numbers: str = FOR_NUMBERS
+) -> tuple[FloatArray, NDArray[Any]]:
     """One 0/1 column per class, or one for two classes (1 for the second), and the classes."""
     numbers, classes = numbered(labels)
-    _check_classes(name, len(classes), len(labels))
+    _check_classes(name, len(classes), len(labels), for_numbers)
     if len(classes) == 2:
         return (numbers == 1).astype(np.float64)[:, None], classes
     return (numbers[:, None] == np.arange(len(classes))).astype(np.float64), classes
 
 
-def _kept_indicators(
-    kept: TargetColumn, moments: Moments, name: str
+def kept_indicators(
+    kept: TargetColumn, moments: Moments, name: str, for_numbers: str = FOR_NUMBERS
 ) -> tuple[FloatArray, NDArray[Any]]:
     """The same for a target column in moments."""
     if kept.values is None:
@@ -380,7 +318,7 @@ def _kept_indicators(
     labels = np.empty(len(kept.values), dtype=np.dtype(kept.dtype))
     labels[:] = kept.values
     numbers, classes = numbered(labels)
-    _check_classes(name, len(classes), moments.n_samples_)
+    _check_classes(name, len(classes), moments.n_samples_, for_numbers)
     weights = np.zeros((len(classes), len(classes)))
     weights[numbers, np.arange(len(classes))] = 1.0
     return (weights[[1]] if len(classes) == 2 else weights), classes
@@ -391,7 +329,7 @@ def numbered(labels: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
     values = labels.tolist()
     missing = [_is_missing(value) for value in values]
     if any(missing):
-        raise ValueError(f"y has None or NaN in {_rows(missing)}.")
+        raise ValueError(f"y has None or NaN in {rows_text(missing)}.")
     classes = sorted(set(values), key=lambda label: (str(type(label)), label))
     number = {label: place for place, label in enumerate(classes)}
     in_order = np.empty(len(classes), dtype=labels.dtype)

@@ -48,8 +48,8 @@ def penalised_model(estimator: Any, X: Any, y: Any, least: float = 1e-10) -> Any
     """Like `plain_model`, with a ridge penalty on standardised columns that the rows choose.
 
     For several targets that are not numbers, and very few rows, it is the plain model. `least` is
-    the smallest penalty of least squares, for each row: with 1e-3, columns that differ by less
-    than a thirtieth of their standard deviation share their effect.
+    the smallest penalty, for each row and in units of the target's variance: with 1e-2, columns
+    that differ by less than a tenth of their standard deviation share their effect.
     """
     from sklearn.linear_model import LogisticRegression, RidgeCV
     from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
@@ -62,13 +62,16 @@ def penalised_model(estimator: Any, X: Any, y: Any, least: float = 1e-10) -> Any
     if word == "bernoulli":
         folds: Any = StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=0)
         model = GridSearchCV(
-            LogisticRegression(max_iter=1000), {"C": CHOICES_OF_C}, scoring="neg_log_loss", cv=folds
+            LogisticRegression(max_iter=1000),
+            {"C": _at_most(CHOICES_OF_C, 1 / (least * _indicator_scatter(y)))},
+            scoring="neg_log_loss",
+            cv=folds,
         )
     elif word in LOG_LINKS:
         folds = KFold(INNER_FOLDS, shuffle=True, random_state=0)
         model = GridSearchCV(
             _log_linear(word, solver="newton-cholesky"),
-            {"alpha": CHOICES_OF_ALPHA},
+            {"alpha": _at_least(CHOICES_OF_ALPHA, least * float(np.mean(y)))},
             scoring=DEVIANCES.get(word),
             cv=folds,
         )
@@ -76,6 +79,20 @@ def penalised_model(estimator: Any, X: Any, y: Any, least: float = 1e-10) -> Any
         penalties = np.logspace(np.log10(least), 3, round(2 * (3 - np.log10(least)) + 1)) * len(y)
         return make_pipeline(*fill, _scaler(X), RidgeCV(penalties, alpha_per_target=np.ndim(y) > 1))
     return make_pipeline(*fill, _scaler(X), model)
+
+
+def _indicator_scatter(y: Any) -> float:
+    """Sum of squares of the indicator of a class, for the class with the largest."""
+    counts = np.unique(y, return_counts=True)[1]
+    return float((counts * (1 - counts / counts.sum())).max())
+
+
+def _at_most(choices: Any, most: float) -> list[float]:
+    return [float(one) for one in choices if one <= most] or [most]
+
+
+def _at_least(choices: Any, least: float) -> list[float]:
+    return [float(one) for one in choices if one >= least] or [least]
 
 
 def with_same_penalty(model: Any) -> Any:

@@ -16,6 +16,7 @@ from coterie._core.fit import Problem
 from coterie._core.threads import few_threads
 from coterie._core.values import FloatArray, IntArray, Partition, data_frame
 from coterie._data.fields import rows_first
+from coterie._data.frames import frame_html, frame_text
 from coterie._data.parameters import checked_number
 from coterie._data.progress import Tell, followed, in_parallel
 from coterie._data.training import (
@@ -31,7 +32,7 @@ from coterie.estimators import NonLinCFA, Reducer, pricing_of, problem_of, store
 MIN_LOG_STEP = 0.01
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TolerancePath:
     """Number of groups, labels and scores for each of T tolerances.
 
@@ -89,6 +90,16 @@ class TolerancePath:
         Of equal numbers of groups, the one with the larger tolerance.
         """
         return self._first_by(np.abs(self.n_groups - n), self.n_groups)
+
+    def __repr__(self) -> str:
+        return frame_text(self._headline, self)
+
+    def _repr_html_(self) -> str:
+        return frame_html(self._headline, self)
+
+    @property
+    def _headline(self) -> str:
+        return f"Groups and scores for {len(self.tolerances):,} tolerances"
 
     def to_frame(self) -> Any:
         """A pandas data frame with one row for each tolerance."""

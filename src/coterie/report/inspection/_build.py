@@ -43,7 +43,7 @@ INPUT_SENTENCES = {
     "regression on all columns then predicts better.",
 }
 # Groups that are nearly the same share their effect; see `penalised_model`.
-LEAST_PENALTY = 1e-3
+LEAST_PENALTY = 1e-2
 # Labels of all partitions on the path; more would make the report slow to open.
 MAX_PATH_LABELS = 400_000
 

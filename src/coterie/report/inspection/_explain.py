@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie._core.values import IntArray, Trace
+from coterie._core.values import IntArray, Trace, data_frame
 from coterie._data.parameters import checked_column
 from coterie._data.training import Given
 from coterie.estimators import TreeReasons, decisions_about, input_names_of, tree_reasons
@@ -42,6 +42,10 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.sentence
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with one row."""
+        return data_frame({one.name: [getattr(self, one.name)] for one in fields(self)})
 
 
 class _Pair(NamedTuple):

@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing
 
 from coterie._core.values import FloatArray, IntArray, data_frame
 from coterie._data.fields import is_field
-from coterie._data.frames import known_frame
+from coterie._data.frames import frame_html, frame_text, known_frame
 from coterie._data.training import table_as_in_fit
 from coterie.estimators import input_names_of, inputs_of
 from coterie.report.inspection._checks import check_fitted_reducer
@@ -21,7 +21,7 @@ from coterie.report.inspection._standardised import StandardisedColumns
 SAME_COLUMNS = ("raw", "clip", "rank")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Representatives:
     """One feature of each group, which stands for it.
 
@@ -92,6 +92,16 @@ class Representatives:
         if absent:
             raise ValueError(f"X must have the columns {', '.join(map(repr, absent))}.")
         return self.names
+
+    def __repr__(self) -> str:
+        return frame_text(self._headline, self)
+
+    def _repr_html_(self) -> str:
+        return frame_html(self._headline, self)
+
+    @property
+    def _headline(self) -> str:
+        return f"Representatives of {len(self.groups):,} groups"
 
     def to_frame(self) -> Any:
         """A pandas data frame with one row for each group."""

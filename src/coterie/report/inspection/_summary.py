@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coterie._core.values import data_frame
+from coterie._data.frames import frame_html, frame_text
 from coterie.report.inspection._joint_parts import NumberPath, Tree
 from coterie.report.inspection._lights import light_word
 from coterie.report.inspection._verdict import StudyVerdict
@@ -231,7 +232,7 @@ class Map:
         _require(all(len(column) == n_features for column in columns), "a map of its features")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Summary:
     """Summary of a fit, for a reader who did not run it.
 
@@ -327,6 +328,16 @@ class Summary:
     def n_columns(self) -> int:
         """Number of columns that the features become."""
         return len(self.groups) - (self.rest is not None)
+
+    def __repr__(self) -> str:
+        return frame_text(self._headline, self)
+
+    def _repr_html_(self) -> str:
+        return frame_html(self._headline, self)
+
+    @property
+    def _headline(self) -> str:
+        return f"{self.title}: {len(self.features):,} columns became {self.n_columns:,}"
 
     def to_frame(self) -> Any:
         """The groups as a pandas data frame, one row for each; without what is left out."""

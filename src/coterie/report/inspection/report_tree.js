@@ -1,12 +1,13 @@
 // ---- The tree of likeness, and why two features are together or apart
 
 const MOST_NAMED_LEAVES = 80, MOST_SUGGESTED = 40, MOST_KEYS = 12;
-const chosen = [null, null];
+const chosen = [null, null], unknown = [null, null];
 let tellPair = () => {};
 
 /** Two features, such as those of a cell of the heat map. */
 function chooseBoth(one, other) {
   [chosen[0], chosen[1]] = [one, other];
+  unknown.fill(null);
   tellPair();
 }
 
@@ -15,6 +16,7 @@ function chooseNext(feature) {
   const place = chosen[0] === null || chosen[1] !== null ? 0 : 1;
   if (place === 0) chosen[1] = null;
   chosen[place] = feature;
+  unknown.fill(null);
   tellPair();
 }
 
@@ -43,15 +45,22 @@ function featureField(place, changed) {
   input.addEventListener("focus", suggest);
   input.addEventListener("input", () => {
     suggest();
-    const exact = features.indexOf(input.value);
-    const only = list.children.length === 1 && input.value.trim() ? features.indexOf(list.children[0].value) : -1;
+    const words = input.value.trim(), exact = features.findIndex((name) => name === words || bare(name) === words);
+    const only = list.children.length === 1 && words ? features.indexOf(list.children[0].value) : -1;
     const found = exact >= 0 ? exact : only;
-    if (found >= 0 || !input.value) { chosen[place] = found >= 0 ? found : null; changed(); }
+    chosen[place] = found >= 0 ? found : null;
+    unknown[place] = found < 0 && words ? words : null;
+    changed();
   });
   const element = made("label", { class: "wide" }, place ? "Second feature" : "First feature", input, list);
   // Do not write into the field while someone types in it.
   const show = (feature) => { if (document.activeElement !== input) input.value = feature === null ? "" : features[feature]; };
   return { element, show };
+}
+
+/** The name of a feature without what was made of it: a of rank(a). */
+function bare(name) {
+  return name.replace(/^\w+\((.*)\)$/, "$1");
 }
 
 const PARENT = tree ? parents() : [];
@@ -81,6 +90,8 @@ function ownCorrelation(one, other) {
 
 /** Sentences on why two features are together or apart. */
 function reasons(one, other) {
+  const strange = unknown.filter((words) => words !== null);
+  if (strange.length) return strange.map((words) => `No feature is called ${quoted(words)}.`);
   if (one === null || other === null) return [one === null && other === null ? "No features are chosen yet." : `${quoted(features[one === null ? other : one])} is chosen; choose another.`];
   if (one === other) return ["These are the same feature."];
   const row = joint(one, other), words = [togetherWords(one, other), likenessWords(one, other, row)];
@@ -156,12 +167,12 @@ function dendrogram(host) {
     place[n + merge] = (place[one] + place[tree.second[merge]]) / 2;
     group.push(group[one] === group[tree.second[merge]] ? group[one] : null);
   });
-  const low = Math.min(0, extent(tree.likeness.filter(hasLikeness))[0]);
+  const low = Math.min(extent(tree.likeness.filter(hasLikeness))[0], .999);
   const describe = () => `Tree of ${counted(n, "feature")} by likeness, coloured by group. ${fitWords()}`;
   const { frame, redraw } = picture(host, describe, (width) => {
     const left = isNamed ? Math.min(190, width * .42) : 12, top = 6, bottom = top + n * row;
     const [canvas, pen] = sharpCanvas(width, bottom + 40);
-    const x = scaled([1, low], left + 14, width - 8), y = (node) => top + (place[node] + .5) * row;
+    const x = likenessScale(low, left + 14, width - 8), y = (node) => top + (place[node] + .5) * row;
     treeStrip(pen, left, top, row);
     if (isNamed) leafNames(pen, left, y);
     // What has no likeness, such as constants, joins just beyond the others.
@@ -188,6 +199,21 @@ function dendrogram(host) {
   });
   if (!isNamed) host.append(treeKey());
   return { redraw };
+}
+
+/** Where a likeness is: near 1, where branches of spectra are, there is more room than near 0. */
+function likenessScale(low, start, end) {
+  const across = scaled([0, Math.cbrt(1 - low)], start, end);
+  return (likeness) => across(Math.cbrt(1 - likeness));
+}
+
+const LIKENESS_TICKS = [1, .99999, .9999, .999, .99, .95, .9, .8, .7, .5, .3, 0, -.5, -1];
+
+/** The ticks that have room, from left to right. */
+function likenessTicks(low, x, room) {
+  const kept = [];
+  for (const value of LIKENESS_TICKS.filter((one) => one >= low)) if (!kept.length || x(value) - x(kept[kept.length - 1]) >= room) kept.push(value);
+  return kept;
 }
 
 /** The colours of the largest groups, where leaves have no names. */
@@ -244,7 +270,7 @@ function treeAxis(pen, x, low, width, top, bottom) {
   pen.fillStyle = inkOf("soft");
   pen.textAlign = "center";
   pen.textBaseline = "alphabetic";
-  ticks([low, 1], Math.max(width / 140, 2)).forEach((value) => pen.fillText(significant(value), x(value), bottom + 16));
+  likenessTicks(low, x, 46).forEach((value) => pen.fillText(String(value), x(value), bottom + 16));
   pen.textAlign = "right";
   pen.fillText("mean correlation of two branches", width - 4, bottom + 34);
   if (!tree.min_correlation) return;

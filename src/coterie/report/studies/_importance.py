@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from coterie._core.values import FloatArray, IntArray, data_frame
+from coterie._data.frames import frame_html, frame_text
 from coterie._data.progress import Tell
 from coterie._model_selection.tuning import family_word, penalised_model, with_same_penalty
 from coterie.report.inspection import check_fitted_reducer
@@ -17,7 +18,7 @@ from coterie.report.studies._splits import Samples, Splits, check_groups, repeat
 from coterie.report.studies._verdict import mean_with_error
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupImportance:
     """By how much the score on held-out rows falls if a group is left out.
 
@@ -37,6 +38,16 @@ class GroupImportance:
     score: float
     contributions: FloatArray
     errors: FloatArray
+
+    def __repr__(self) -> str:
+        return frame_text(self._headline, self)
+
+    def _repr_html_(self) -> str:
+        return frame_html(self._headline, self)
+
+    @property
+    def _headline(self) -> str:
+        return f"What {self.metric} loses without each of {len(self.names):,} groups"
 
     def to_frame(self) -> Any:
         """A pandas data frame, largest contribution first."""

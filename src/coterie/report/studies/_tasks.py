@@ -129,7 +129,7 @@ def resolve_task(task: str | None, y: Any, estimator: Any) -> tuple[TaskName, An
 
 def _with_task(reducer: Coterie, task: Any) -> tuple[TaskName, Any]:
     """The task, and a Coterie for it; raises if it is for another."""
-    if reducer.task not in ("auto", task):
+    if SYNONYMS.get(reducer.task, reducer.task) not in ("auto", task):
         raise ValueError(f"task={task!r} and estimator={reducer!r} contradict each other.")
     return task, clone(reducer).set_params(task=task)
 
@@ -152,7 +152,8 @@ def with_own_folds(reducer: Any, groups: Any, *, by_time: bool) -> Any:
 def _task_of_reducer(reducer: Any, y: Any) -> TaskName:
     """The task that a reducer is for."""
     if isinstance(reducer, Coterie):
-        return infer_task(y).name if reducer.task == "auto" else reducer.task
+        given = SYNONYMS.get(reducer.task, reducer.task)
+        return infer_task(y).name if given == "auto" else given  # type: ignore[return-value]
     family = getattr(reducer, "family", None)
     if family is not None:
         name = family if isinstance(family, str) else family.name.partition("(")[0]
