@@ -16,7 +16,7 @@ FLOORS := .venv-floors
 # One of so many fast tests is run with them: make floors SHARE=1 runs all.
 SHARE ?= 12
 
-.PHONY: help demo test check floors hunt quick mutants reproduce bench pictures docs clean
+.PHONY: help demo test check floors hunt quick mutants reproduce bench figures pictures docs clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
@@ -85,6 +85,9 @@ reproduce: $(READY)  ## all tables and figures of the paper and the comparison, 
 bench: $(READY)  ## measure speed and memory beside peers; writes benchmarks/results
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python benchmarks/run.py
+
+figures: $(READY)  ## write the measured figures of the pages anew, from the committed results
+	$(BIN)/python docs/figures.py
 
 pictures: $(READY)  ## draw the pictures of the README and of docs again
 	$(BIN)/python docs/pictures.py

@@ -4,6 +4,7 @@ python -m experiments run [PLAN ...]     do what is left to do, then write the p
 python -m experiments page               write the page again from the results
 python -m experiments check              fail where a number of the paper is not met
 python -m experiments plans              what there is to run, and how long it takes
+python -m experiments climate FOLDER     the paper's climate tables, from the authors' two files
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ def options() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("what", choices=["run", "page", "check", "plans"])
-    parser.add_argument("plans", nargs="*", metavar="PLAN", help="all, unless some are named")
+    parser.add_argument("what", choices=["run", "page", "check", "plans", "climate"])
+    parser.add_argument(
+        "plans", nargs="*", metavar="PLAN", help="all, unless some are named; of climate, FOLDER"
+    )
     parser.add_argument("--quick", action="store_true", help="a share of each plan, in minutes")
     parser.add_argument("--data", type=Path, help="folder of the real data (or COTERIE_DATA)")
     parser.add_argument(
@@ -37,6 +40,7 @@ def options() -> argparse.ArgumentParser:
         default=Path("reproduced"),
         help="folder of results.csv and the page; a run goes on where it stopped (%(default)s)",
     )
+    parser.add_argument("--target", help="of climate: the column to predict; the last unless said")
     parser.add_argument("--jobs", type=at_least_one, help="at a time; one per core unless said")
     return parser
 
@@ -77,6 +81,8 @@ def main(words: list[str] | None = None) -> int:
     path = given.into / "results.csv"
     if given.into.exists() and not given.into.is_dir():
         parser.error(f"{given.into} is a file; --into names a folder")
+    if given.what == "climate":
+        return climate(parser, given)
     try:
         plans = read_plans(given.plans)
         results.read(path)
@@ -102,6 +108,24 @@ def main(words: list[str] | None = None) -> int:
     table = results.as_frame(found)
     code = check(table) if given.what == "check" else page(table, given.into)
     return 1 if failed else code
+
+
+def climate(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
+    """The paper's climate tables, where someone has the data."""
+    from experiments.climate import SHOWN, reproduce
+
+    if len(given.plans) != 1:
+        parser.error("climate needs the folder with the authors' two files")
+    try:
+        compared = reproduce(
+            Path(given.plans[0]), given.into, target=given.target, n_jobs=given.jobs
+        )
+    except NoData as reason:
+        parser.error(str(reason))
+    print(compared[list(SHOWN)].to_string(index=False))
+    told = ", ".join(f"{n} {verdict}" for verdict, n in compared["verdict"].value_counts().items())
+    print(f"{len(compared)} numbers: {told}. All of it is in {given.into / 'compared.csv'}.")
+    return int((compared["verdict"] == "different").any())
 
 
 def check(found: pd.DataFrame) -> int:

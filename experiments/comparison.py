@@ -7,12 +7,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from experiments.data import DRAWN, DRAWS, REPETITIONS
+
 HERE = Path(__file__).parent
 KEYS = ["dataset", "method", "inputs", "aggregation", "tolerance"]
 QUANTITIES = ("n_groups", "score")
+MEASURED = ("n_groups", "n_groups_ci", "score", "score_ci")
 # Accuracies are shares of 1000 test rows, and logistic solvers disagree on single rows.
 ROW = 0.001
-UNAVAILABLE = "the climate data of the paper are not available"
+UNAVAILABLE = "the climate data are public, but were not to be had where this was run"
 ABSENT = "not in this result file"
 _CARRIED = ("table", *KEYS, "corrected_tolerance", "note")
 
@@ -57,7 +60,9 @@ def is_accuracy(dataset: str) -> bool:
 
 
 def expected_trials(dataset: str) -> int:
-    """Repetitions behind a printed mean."""
+    """Repetitions behind a printed mean; where rows were drawn, of five draws."""
+    if dataset in DRAWN:
+        return DRAWS * REPETITIONS
     return 10 if dataset.startswith(("lin-", "quad-")) else 5
 
 
@@ -89,11 +94,25 @@ def tidy(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def means(results: pd.DataFrame) -> pd.DataFrame:
-    """Mean, interval and number of trials for each setting run as in the paper."""
+    """Mean, interval and number of trials for each setting run as in the paper.
+
+    Where rows were drawn, also the lowest and the highest of these over the draws.
+    """
     runs = results[(results["protocol"] == "paper") & results["score"].notna()]
     runs = runs.drop_duplicates([*KEYS, "trial"])
+    overall = _aggregated(runs, KEYS)
+    repeated = runs[runs["dataset"].isin(DRAWN)]
+    draws = _aggregated(repeated.assign(draw=repeated["trial"] // REPETITIONS), [*KEYS, "draw"])
+    # One repetition has no interval, and is no draw of the paper's protocol.
+    draws = draws[draws["trials"] == REPETITIONS]
+    ends = draws.groupby(KEYS)[list(MEASURED)].agg(["min", "max"])
+    ends.columns = [f"{name}_{end}" for name, end in ends.columns]
+    return overall.merge(ends.reset_index(), on=KEYS, how="left")
+
+
+def _aggregated(runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return (
-        runs.groupby(KEYS, sort=False)
+        runs.groupby(keys, sort=False)
         .agg(
             trials=("trial", "size"),
             n_groups=("n_groups", "mean"),
@@ -125,10 +144,10 @@ def _run_of(row: dict[str, str], runs: list[dict]) -> tuple[dict | None, str]:
     """Our run of a published row, and a remark on how it was found."""
     shared = ("dataset", "inputs", "aggregation")
     alike = [run for run in runs if all(run[key] == row[key] for key in shared)]
-    kinds = [run for run in alike if run["method"].startswith(f"{row['method']} (")]
+    kinds = [run for run in alike if _is_kind_of(run["method"], row["method"])]
     if kinds:
         best = max(kinds, key=lambda run: run["score"])
-        return best, f"ours: {best['method']}, the best kind"
+        return best, f"ours: {best['method']}" + ", the best kind" * (len(kinds) > 1)
     same = [run for run in alike if run["method"] == row["method"]]
     if row["tolerance"].startswith("e") and row["n_groups"] and same:
         size = float(row["n_groups"])
@@ -136,6 +155,12 @@ def _run_of(row: dict[str, str], runs: list[dict]) -> tuple[dict | None, str]:
         return nearest, f"ours at {nearest['tolerance']}, the nearest in number of groups"
     tolerance = row["corrected_tolerance"] or row["tolerance"]
     return next((run for run in same if run["tolerance"] == tolerance), None), ""
+
+
+def _is_kind_of(label: str, method: str) -> bool:
+    """Whether a run is of this method of the paper, on resampled rows as its baselines were."""
+    name, resampled, _ = label.partition(", resampled")
+    return bool(resampled) and (name == method or name.startswith(f"{method} ("))
 
 
 def _reasons(results: pd.DataFrame) -> dict[tuple[str, str], str]:
@@ -160,14 +185,46 @@ def _judged(row: dict[str, str], quantity: str, run: dict | None, how: str) -> d
     judged |= {"trials": run["trials"], "difference": run[quantity] - float(printed)}
     if row[f"{quantity}_not_comparable"]:
         reason = "; ".join(filter(None, [row[f"{quantity}_not_comparable"], how]))
+        reason += _range(run, quantity)
         return judged | _both("not comparable", reason, printed_interval)
     if run["trials"] < expected_trials(row["dataset"]):
         reason = f"the mean is over {expected_trials(row['dataset'])} trials, here {run['trials']}"
         return judged | _both("not run", reason, printed_interval)
-    return judged | _verdicts(row, quantity, run)
+    if row["dataset"] in DRAWN:
+        return judged | _among_draws(row, quantity, run, how)
+    return judged | _verdicts(row, quantity, run, how)
 
 
-def _verdicts(row: dict[str, str], quantity: str, run: dict) -> dict[str, str]:
+def _among_draws(row: dict[str, str], quantity: str, run: dict, how: str) -> dict[str, str]:
+    """Whether what is printed lies between the lowest and the highest of five draws of the rows."""
+
+    def place(name: str) -> str:
+        if not row[name]:
+            return ""
+        half_digit = 0.5 * 10.0 ** -max(1, len(row[name].partition(".")[2]))
+        within = (
+            run[f"{name}_min"] - half_digit <= float(row[name]) <= run[f"{name}_max"] + half_digit
+        )
+        return "within draws" if within else "outside draws"
+
+    return {
+        "verdict": place(quantity),
+        "reason": how + _range(run, quantity),
+        "interval_verdict": place(f"{quantity}_ci"),
+        "interval_reason": "",
+    }
+
+
+def _range(run: dict, quantity: str) -> str:
+    """The means of the draws, where rows were drawn."""
+    if np.isnan(run.get(f"{quantity}_min", np.nan)):
+        return ""
+    digits = 4 if quantity == "score" else 1
+    low, high = (f"{run[f'{quantity}_{end}']:.{digits}f}" for end in ("min", "max"))
+    return f"; {DRAWS} draws: {low} to {high}"
+
+
+def _verdicts(row: dict[str, str], quantity: str, run: dict, how: str) -> dict[str, str]:
     accuracy = quantity == "score" and is_accuracy(row["dataset"])
     found = verdict(
         row[quantity], run[quantity], corrected=row[f"corrected_{quantity}"], accuracy=accuracy
@@ -179,7 +236,7 @@ def _verdicts(row: dict[str, str], quantity: str, run: dict) -> dict[str, str]:
         of_interval = verdict(row[f"{quantity}_ci"], run[f"{quantity}_ci"], accuracy=accuracy)
         if of_interval == "different" and row[f"{quantity}_ci_erratum"]:
             of_interval, why = "erratum", row[f"{quantity}_ci_erratum"]
-    reason = row["note"] if found in ("erratum", "different") else ""
+    reason = row["note"] if found in ("erratum", "different") else how
     return {
         "verdict": found,
         "reason": reason,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tomllib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import resample
 
 from coterie.datasets import load_tecator, make_paper_data, paper_trial
 from experiments.methods import FloatArray, IntArray, Task, Unavailable
@@ -23,8 +25,9 @@ from experiments.methods import FloatArray, IntArray, Task, Unavailable
 HERE = Path(__file__).parent
 BESIDE = HERE.parents[1] / "shared" / "data"
 N_SPLITS = 5
-# Sampled for each trial, as in the paper: so many rows of each class.
+# Of these so many rows of each class are drawn, before columns are permuted or rows resampled.
 DRAWN = {"bankruptcy_polish_1year": (813, 271), "parkinson_speech_subjects": (64, 64)}
+DRAWS = REPETITIONS = 5
 CLASSES = "_class"
 
 
@@ -146,14 +149,45 @@ def paper_problem(name: str, trial: int, folder: Path | None) -> Problem:
     Of the bankruptcies and the subjects as many rows of each class as in the paper are drawn,
     anew for each trial, and the last third of them is for testing.
     """
+    rng = np.random.default_rng(trial)
+    return _paper_rows(name, folder, rng.permutation, rng)
+
+
+def permuted_problem(name: str, trial: int, folder: Path | None) -> Problem:
+    """The same, as for the rules in the paper's tables: rows are drawn once for five trials."""
+    draw, repetition = draw_and_repetition(name, trial)
+    order = np.random.default_rng(repetition).permutation
+    return _paper_rows(name, folder, order, np.random.default_rng(draw))
+
+
+def resampled_problem(name: str, trial: int, folder: Path | None) -> Problem:
+    """The same, as for the baselines: training rows with repetition instead of other columns."""
+    draw, repetition = draw_and_repetition(name, trial)
+    problem = _paper_rows(name, folder, np.asarray, np.random.default_rng(draw))
+    X_train, y_train = resample(problem.X_train, problem.y_train, random_state=repetition)
+    return problem._replace(X_train=X_train, y_train=y_train)
+
+
+def draw_and_repetition(name: str, trial: int) -> tuple[int, int]:
+    """Which rows a trial has, and which columns or rows of these."""
+    return divmod(trial, REPETITIONS) if name in DRAWN else (0, trial)
+
+
+def _paper_rows(
+    name: str,
+    folder: Path | None,
+    order: Callable[[list[str]], Sequence[str]],
+    rng: np.random.Generator,
+) -> Problem:
+    """Columns in some order, standardised by all rows; the last third is for testing."""
     as_classes = name.endswith(CLASSES)
     name = name.removesuffix(CLASSES)
-    known, rng = descriptions()[name], np.random.default_rng(trial)
+    known = descriptions()[name]
     X, y = load(name, folder)
     if name == "parkinson_speech_subjects":
         X = X.drop(columns="gender")
     X = X.fillna(X.mean())
-    X = X[rng.permutation(X.columns.to_list())]
+    X = X[order(X.columns.to_list())]
     X = ((X - X.mean()) / X.std()).fillna(0.0)
     rows = drawn(y, DRAWN[name], rng) if name in DRAWN else np.arange(len(y))
     n_test = known.test or round(0.33 * len(rows))

@@ -22,6 +22,8 @@ MARKS = {
     "equal": "✓",
     "within a row": "≈",
     "erratum": "E",
+    "within draws": "≍",
+    "outside draws": "≭",
     "not comparable": "-",
     "not run": "○",
     "different": "✗",

@@ -32,7 +32,11 @@ EXPLAINED = {
     "equal": "the same in the printed digits (the paper rounds in some rows and cuts in others)",
     "within a row": "mean accuracy within 0.001: logistic solvers disagree on single test rows",
     "erratum": "not as printed, but as the authors stored it or as it must be (see Errata)",
-    "not comparable": "the paper does not say enough to run the same again; ours has its protocol",
+    "within draws": "rows were drawn without a seed; of five draws of ours, with five repetitions "
+    "each as in the paper, what is printed is not below the lowest mean nor above the highest",
+    "outside draws": "the same, but what is printed is lower or higher than all of them",
+    "not comparable": "the paper does not say enough to run the same again, or our data are "
+    "another version; ours has its protocol",
     "not run": "data or trials are missing, as said under each table",
     "different": "none of these",
 }
@@ -59,7 +63,10 @@ pick.
 In the figures, curves are test scores at each number of columns, hollow marks with bars are rules
 at the paper's tolerances, and filled marks are the honest picks.
 """
-ON_FIELDS = "The paper's climate data are not available here; other fields take their place."
+ON_FIELDS = """
+The paper's climate data are public, but were not to be had on the machines of this run (see
+experiments/climate.py); other fields stand beside, with the same protocol.
+"""
 _QUANTITY = {"n_groups": "d", "score": "score"}
 _TRIAL_VERDICTS = ("equal", "within a row", "not comparable", "different")
 _CLIMATE = ("climate", "climate_class", "climate2", "climate2_class")
@@ -159,13 +166,13 @@ def both_protocols(results: pd.DataFrame, drawn: Iterable[str]) -> Section:
 
 
 def other_fields(results: pd.DataFrame) -> Section:
-    """What stands beside the climate data that are not available."""
+    """What was run with the protocol of the climate data."""
     runs = tidy(results)
     runs = runs[(runs["plan"] == "table-climate") & runs["score"].notna()]
     names = [name for name in runs["dataset"].unique() if name not in _CLIMATE]
     tables = [table for d in names if (table := _protocols_table(results, d)) is not None]
     text = ON_FIELDS * bool(tables)
-    return Section("Fields in place of the climate data", text, tuple(tables))
+    return Section("Other fields, with the protocol of the climate data", text, tuple(tables))
 
 
 def label(row: dict) -> str:

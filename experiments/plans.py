@@ -14,7 +14,7 @@ from typing import Any
 FOLDER = Path(__file__).parent / "plans"
 RUN_KEYS = {"methods", "datasets", "label", "tolerances", "protocols", "trials", "options", "quick"}
 PLAN_KEYS = {"title", "rows", "model", "resamples", "all", "runs"}
-ROWS = ("synthetic", "paper", "fair")
+ROWS = ("synthetic", "paper", "permuted", "resampled", "fair")
 MODELS = ("plain", "standardised")
 PROTOCOLS = ("paper", "sizes", "honest")
 
@@ -61,12 +61,13 @@ class Plan:
     Parameters
     ----------
     name, title : str
-    rows : {"synthetic", "paper", "fair"}
+    rows : {"synthetic", "paper", "permuted", "resampled", "fair"}
         How data become training and test rows.
     model : {"plain", "standardised"}
         What the model behind the methods is fed with.
     runs : tuple of dict
-        Each stands for all combinations of what it lists.
+        Each stands for all combinations of what it lists. Trials are their number, or a list;
+        ``{method}`` in a label stands for each method.
     resamples : bool
         Whether to say how alike results from two samples of the training rows are.
     """
@@ -86,9 +87,10 @@ class Plan:
             yield from self._jobs(run | (run["quick"] if quick else {}))
 
     def _jobs(self, run: dict[str, Any]) -> Iterator[Job]:
+        trials = run.get("trials", 1)
         combinations = product(
             run["datasets"],
-            range(run.get("trials", 1)),
+            trials if isinstance(trials, list) else range(trials),
             run["methods"],
             run.get("tolerances", [None]),
             run.get("protocols", ["paper"]),
@@ -97,7 +99,7 @@ class Plan:
             options = dict(run.get("options", {}))
             if tolerance is not None:
                 options["tolerance"] = tolerance
-            label = run.get("label", method)
+            label = run.get("label", method).format(method=method)
             yield Job(self, dataset, method, label, tolerance, protocol, trial, options)
 
 

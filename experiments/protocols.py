@@ -89,7 +89,7 @@ def outcomes(
         test rows for each number of columns. "honest": the setting that is best in
         cross-validation inside the training rows.
     fixed : dict
-        What the plan sets once for all settings.
+        What the plan sets once; settings that say otherwise are not tried.
     style : {"plain", "standardised"}
         What the model behind the method is fed with.
     sizes : collection of int
@@ -100,6 +100,7 @@ def outcomes(
     n_samples, n_features = problem.X_train.shape
     settings = method.settings(problem.task, n_samples, n_features)
     settings = [fixed | setting for setting in settings if setting.get("size", 1) in sizes]
+    settings = [setting for setting in settings if setting.items() >= fixed.items()]
     if not settings:
         raise Unavailable(f"has no setting for {n_samples} rows and {n_features} columns")
     if protocol == "honest":

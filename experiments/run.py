@@ -15,7 +15,14 @@ from tqdm import tqdm
 from coterie import NonLinCFA
 from coterie.datasets import make_paper_data
 from experiments import results
-from experiments.data import Problem, fair_problem, paper_problem, synthetic_problem
+from experiments.data import (
+    Problem,
+    fair_problem,
+    paper_problem,
+    permuted_problem,
+    resampled_problem,
+    synthetic_problem,
+)
 from experiments.methods import METHODS, SIZES, Unavailable
 from experiments.plans import Job, Plan
 from experiments.protocols import outcomes
@@ -27,6 +34,8 @@ KNOWN = Path(__file__).parent / "results" / "results.csv"
 PROBLEMS = {
     "synthetic": lambda name, trial, _: synthetic_problem(name, trial),
     "paper": paper_problem,
+    "permuted": permuted_problem,
+    "resampled": resampled_problem,
     "fair": fair_problem,
 }
 

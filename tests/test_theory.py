@@ -162,7 +162,7 @@ def test_equal_coefficients_always_merge():
 
 
 def test_gaussian_deviance_is_mean_squared_error_over_the_noise(rng):
-    """The lemma of Appendix C: simulate the deviance 2 E[...] itself."""
+    """Lemma 5 (Appendix C): simulate the deviance 2 E[...] itself."""
     n, noise = 200, 2.0
     covariance, w = np.array([[1.0, 0.3], [0.3, 1.0]]), np.array([1.0, 0.2])
     root = np.linalg.cholesky(covariance)
@@ -248,3 +248,47 @@ def test_the_bivariate_bound_bounds(logistic):
         C, c, curvature=0.25, smallest=min(terms), largest=max(terms)
     )
     assert second_order_increase(logistic) <= bound
+
+
+def increase_and_bound(C, w):
+    """Of a gaussian target with noise that is negligible: both coefficients are known."""
+    c = C @ w
+    one = (MEAN @ c) / (MEAN @ C @ MEAN)
+    terms = [*(w - one / 2), *(w**2 - one**2 / 4), w[0] * w[1] - one**2 / 4]
+    moments = {"covariance": C, "with_target": c, "two": w[None], "one": np.array([one])}
+    given = {"smallest": min(terms), "largest": max(terms)}
+    bound = theory.bivariate_deviance_bound(C, c, curvature=1.0, **given)
+    is_proved = theory.bivariate_bound_is_proved(C, c, **given)
+    return second_order_increase(moments, curvature=1.0), bound, is_proved
+
+
+def test_the_bivariate_bound_holds_where_it_says_so_and_not_everywhere(rng):
+    found = []
+    for _ in range(4000):
+        spread, r = rng.uniform(0.1, 2, size=2), rng.uniform(-1, 1)
+        C = np.array([[1, r], [r, 1]]) * np.outer(spread, spread)
+        found.append(increase_and_bound(C, rng.normal(size=2)))
+    increase, bound, proved = np.array(found).T
+    is_violated = increase > bound + 1e-9
+    assert not is_violated[proved == 1].any()
+    assert 0.3 < proved.mean() < 0.5
+    assert 0.01 < is_violated.mean() < 0.04
+
+
+def test_what_is_not_linear_is_noise_for_random_rows(rng):
+    """A merge that does not pay by the noise alone lowers the error, for f with a square."""
+    n, repeats, w = 30, 4000, np.array([0.65, 0.35])
+    covariance = np.array([[1.0, 0.9], [0.9, 1.0]])
+    root = np.linalg.cholesky(covariance)
+    balance = theory.mse_balance(
+        0.01, n, w @ covariance @ w + 18, covariance, covariance @ w, 0.95, MEAN @ covariance @ w
+    )
+    assert not balance.pays
+    excess = np.empty((repeats, 2))
+    for r in range(repeats):
+        X = rng.normal(size=(n, 2)) @ root.T
+        y = X @ w + 3 * (X[:, 0] ** 2 - 1) + 0.1 * rng.normal(size=n)
+        two = np.linalg.lstsq(X, y, rcond=None)[0] - w
+        one = MEAN * np.linalg.lstsq(X @ MEAN[:, None], y, rcond=None)[0] - w
+        excess[r] = two @ covariance @ two, one @ covariance @ one
+    assert excess[:, 1].mean() < excess[:, 0].mean()

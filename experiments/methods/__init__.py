@@ -1,6 +1,6 @@
 """Ways to fewer columns: coterie's own, the paper's baselines and other libraries'."""
 
-from experiments.methods._classic import CLASSIC
+from experiments.methods._classic import CLASSIC, Explaining
 from experiments.methods._ours import OURS
 from experiments.methods._peers import PEERS
 from experiments.methods._reduction import (
@@ -19,6 +19,7 @@ METHODS: dict[str, Method] = {
     **OURS,
     "forward selection": ForwardSelection(),
     **CLASSIC,
+    "PCA (95 % of the variance)": Explaining(0.95),
     **PEERS,
 }
 

@@ -83,6 +83,26 @@ class Sized:
         return [found for some in together for found in nested(self.fit, training, some)]
 
 
+@dataclass(frozen=True)
+class Explaining:
+    """As many principal components as have a share of the variance; nothing is chosen."""
+
+    share: float
+
+    def settings(self, task: Task, n_samples: int, n_features: int) -> list[Setting]:
+        """One."""
+        return [{}]
+
+    def reductions(
+        self, X: FloatArray, y: FloatArray, task: Task, settings: list[Setting]
+    ) -> list[Reduction]:
+        """The same for each setting."""
+        training = Training(X, y, task)
+        check(training, needs_classes=False)
+        fitted = PCA(self.share, svd_solver="full").fit(X)
+        return [mixing(training, fitted.transform, fitted.n_components_) for _ in settings]
+
+
 def check(training: Training, *, needs_classes: bool) -> None:
     if needs_classes and training.task != "classification":
         raise Unavailable("needs classes")
@@ -184,8 +204,8 @@ def n_positive(gram: FloatArray, size: int) -> int:
     return int(np.sum(values > max(rounding, 1e-12 * values[-1])))
 
 
-def isomap(training: Training, size: int) -> Reduction:
-    n_neighbors = min(N_NEIGHBORS, len(training.X) - 1)
+def isomap(training: Training, size: int, n_neighbors: int = N_NEIGHBORS) -> Reduction:
+    n_neighbors = min(n_neighbors, len(training.X) - 1)
     fitted = Isomap(n_neighbors=n_neighbors, n_components=1, eigen_solver="dense")
     with warnings.catch_warnings():
         # Where the graph falls apart, scikit-learn joins its parts by their nearest rows.
@@ -200,10 +220,10 @@ def isomap(training: Training, size: int) -> Reduction:
     return mixing(training, fitted.transform, n_columns)
 
 
-def lle(training: Training, size: int) -> Reduction:
+def lle(training: Training, size: int, n_neighbors: int = N_NEIGHBORS) -> Reduction:
     n_samples, n_features = training.X.shape
     n_columns = min(size, n_features, n_samples - 1)
-    n_neighbors = min(N_NEIGHBORS, n_samples - 1)
+    n_neighbors = min(n_neighbors, n_samples - 1)
     fitted = LocallyLinearEmbedding(
         n_neighbors=n_neighbors, n_components=n_columns, eigen_solver="dense"
     )

@@ -21,6 +21,7 @@ __all__ = [
     "asymptotic_bias_increase",
     "asymptotic_variance_decrease",
     "bias_increase",
+    "bivariate_bound_is_proved",
     "bivariate_deviance_bound",
     "coefficient_variance",
     "deviance_bound",
@@ -41,7 +42,7 @@ def coefficient_variance(
 ) -> FloatArray:
     """Covariance of the least-squares coefficients given the training inputs.
 
-    The first lemma of Appendix A, for any number of inputs m.
+    Lemma 1 (Appendix A), for any number of inputs m.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def coefficient_variance(
 def expected_coefficients(estimated_covariance: Any, estimated_with_signal: Any) -> FloatArray:
     """Mean of the least-squares coefficients given the training inputs.
 
-    The second lemma of Appendix A, for any number of inputs m.
+    Lemma 2 (Appendix A), for any number of inputs m.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def model_variance(
 ) -> float:
     """Variance of the prediction of a new row, given the training inputs.
 
-    The theorem of Appendix A behind the decrease of variance, for any number of inputs m.
+    Theorem 6 (Appendix A), behind the decrease of variance, for any number of inputs m.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def squared_bias(
 ) -> float:
     """Squared bias of the prediction of a new row, given the training inputs.
 
-    Theorem 5 (Appendix A), for any number of inputs m.
+    Theorem 7 (Appendix A), for any number of inputs m.
 
     Parameters
     ----------
@@ -144,7 +145,7 @@ def variance_decrease(
     aggregate_variance: float,
     estimated_aggregate_variance: float,
 ) -> float:
-    """Decrease of variance by a merge, in finite samples (Theorem 4, Appendix A).
+    """Decrease of variance by a merge, in finite samples (Theorem 5, eq. 16).
 
     Parameters
     ----------
@@ -174,7 +175,7 @@ def variance_decrease(
 
 
 def asymptotic_variance_decrease(noise_variance: float, n_samples: int) -> float:
-    """Asymptotic decrease of variance by a merge: the variance of one coefficient (eq. 7).
+    """Asymptotic decrease of variance by a merge: the variance of one coefficient (eq. 10).
 
     Parameters
     ----------
@@ -201,7 +202,7 @@ def bias_increase(
     estimated_aggregate_variance: float,
     estimated_aggregate_with_signal: float,
 ) -> float:
-    """Increase of squared bias by a merge, in finite samples (Theorem 5, Appendix A).
+    """Increase of squared bias by a merge, in finite samples (Theorem 7, Remark 10).
 
     Parameters
     ----------
@@ -246,7 +247,7 @@ def asymptotic_bias_increase(
     aggregate_variance: float,
     aggregate_with_signal: float,
 ) -> float:
-    """Asymptotic increase of squared bias by a merge (Theorem 2, eq. 8).
+    """Asymptotic increase of squared bias by a merge (Theorem 2, eq. 11).
 
     Parameters
     ----------
@@ -303,11 +304,18 @@ def mse_balance(
     aggregate_variance: float,
     aggregate_with_signal: float,
 ) -> Balance:
-    """Loss of R2 by a merge against the decrease of variance (Theorem 3, eq. 9).
+    """Loss of R2 by a merge against the decrease of variance (Theorem 3, eq. 12).
 
-    The merge does not raise the mean squared error, as samples grow, if and only if it pays.
-    (The theorem's wording has the two models the wrong way round; its formula and its
-    proof do not.)
+    For given training inputs and a linear f, the merge does not raise the mean squared error, as
+    samples grow, if and only if it pays. (The theorem's wording has the two models the wrong way
+    round; its formula and its proof do not.)
+
+    Notes
+    -----
+    Where rows are random and f is not linear in the two inputs, "only if" does not hold: what a
+    linear model cannot explain of f acts as noise, so that a merge may lower the error although it
+    does not pay by ``noise_variance`` alone. If it pays, it lowers the error there too, for a
+    linear h.
 
     Parameters
     ----------
@@ -376,7 +384,7 @@ def deviance_bound(
     largest: float,
     dispersion: float = 1.0,
 ) -> float:
-    """Bound on the deviance that a merge adds, to second order (Theorem 6, eq. 12).
+    """Bound on the deviance that a merge adds, to second order (Theorem 4, eq. 15).
 
     Parameters
     ----------
@@ -421,7 +429,7 @@ def bivariate_deviance_bound(
     largest: float,
     dispersion: float = 1.0,
 ) -> float:
-    """Bound on the deviance that the mean of two inputs adds (Appendix B).
+    """Bound on the deviance that the mean of two inputs adds (Theorem 8, eq. 17).
 
     As :func:`deviance_bound`, but m and M are taken over the differences between the
     coefficients of the two inputs and what the mean gives to each, signs included:
@@ -441,6 +449,11 @@ def bivariate_deviance_bound(
     dispersion : float, default=1.0
         Dispersion of the family.
 
+    Notes
+    -----
+    It is a bound to second order where :func:`bivariate_bound_is_proved`; elsewhere the increase
+    may be larger.
+
     Examples
     --------
     >>> bivariate_deviance_bound(np.eye(2), [1, 1], curvature=1.0, smallest=1.0, largest=1.0)
@@ -448,6 +461,36 @@ def bivariate_deviance_bound(
     """
     apart = largest * float(np.sum(np.abs(with_target)))
     return 2 / dispersion * (apart - curvature / 2 * smallest * float(np.sum(covariance)))
+
+
+def bivariate_bound_is_proved(
+    covariance: Any, with_target: Any, *, smallest: float, largest: float
+) -> bool:
+    """Whether the proof of :func:`bivariate_deviance_bound` holds.
+
+    It replaces cov(x, y) times a difference by ``M |cov(x, y)|``. Where cov(x, y) is negative, this
+    needs M >= -m. And it replaces the difference of the products by m, which needs inputs that
+    are not negatively correlated. These conditions are sufficient, not necessary.
+
+    Parameters
+    ----------
+    covariance : array-like of shape (2, 2)
+        Covariance of the two inputs.
+    with_target : array-like of shape (2,)
+        Covariances of the inputs with the target.
+    smallest, largest : float
+        m and M, as in :func:`bivariate_deviance_bound`.
+
+    Examples
+    --------
+    >>> bivariate_bound_is_proved(np.eye(2), [1, -1], smallest=-0.5, largest=1.0)
+    True
+    >>> bivariate_bound_is_proved(np.eye(2), [1, -1], smallest=-0.5, largest=0.1)
+    False
+    """
+    not_opposed = np.asarray(covariance)[0, 1] >= 0
+    covers_negative = largest >= -smallest or np.all(np.asarray(with_target) >= 0)
+    return bool(not_opposed and covers_negative)
 
 
 def gaussian_deviance_increase(
@@ -460,7 +503,7 @@ def gaussian_deviance_increase(
 ) -> float:
     """Deviance that a merge adds for a gaussian target: its mean squared error over phi.
 
-    The last lemma of Appendix C: deviance and mean squared error agree, as samples grow.
+    Lemma 5 (Appendix C): deviance and mean squared error agree, as samples grow.
 
     Parameters
     ----------

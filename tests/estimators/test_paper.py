@@ -14,9 +14,10 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from coterie import GenLinCFA, LinCFA, NonLinCFA
 from coterie.datasets import make_paper_data, paper_trial
 
-SETTINGS = json.loads(
-    (Path(__file__).parents[1] / "data" / "paper_synthetic.json").read_text(encoding="utf-8")
-)
+STORED = Path(__file__).parents[1] / "data" / "paper_synthetic.json"
+if not STORED.exists():
+    pytest.skip("released archives go without the authors' results", allow_module_level=True)
+SETTINGS = json.loads(STORED.read_text(encoding="utf-8"))
 
 N_TRIALS = 5
 

@@ -7,7 +7,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.manifold import Isomap, LocallyLinearEmbedding
 
 from experiments.methods import _classic
-from experiments.methods._classic import CLASSIC, Remembered
+from experiments.methods._classic import CLASSIC, Explaining, Remembered
 from experiments.methods._reduction import Unavailable
 
 FOR_CLASSES = {"LDA", "NCA"}
@@ -279,3 +279,21 @@ def test_reductions_can_be_sent_to_another_process(rng, name, task):
     X, y = problem(rng, task)
     one = reductions(name, X, y, task)[1][-1]
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(one)).columns(X), one.columns(X))
+
+
+@pytest.mark.parametrize(("share", "n_columns"), [(0.5, 1), (0.95, 3)])
+def test_components_hold_a_share_of_the_variance(rng, share, n_columns):
+    X = rng.normal(size=(400, 5)) * [10, 8, 6, 0.1, 0.1]
+    (reduction,) = Explaining(share).reductions(X, X[:, 0], "regression", [{}])
+    assert reduction.n_columns == n_columns
+    np.testing.assert_allclose(reduction.columns(X), PCA(n_columns).fit(X).transform(X))
+
+
+@pytest.mark.parametrize("name", ["Isomap", "LLE"])
+def test_more_neighbours_give_other_columns(rng, name):
+    X, y = problem(rng, "regression")
+    few, many = (
+        CLASSIC[name].reductions(X, y, "regression", [{"size": 2, "n_neighbors": n}])[0].columns(X)
+        for n in (5, 10)
+    )
+    assert not np.allclose(np.abs(few), np.abs(many))

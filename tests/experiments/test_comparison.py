@@ -15,7 +15,10 @@ from experiments.comparison import (
     verdict,
 )
 from experiments.results import COLUMNS
-from experiments.trials import compare_trials, curve_verdicts, stored
+from experiments.trials import STORED, compare_trials, curve_verdicts, stored
+
+if not STORED.exists():
+    pytest.skip("released archives go without the authors' results", allow_module_level=True)
 
 
 def frame(*rows):
@@ -126,19 +129,37 @@ def test_a_corrected_tolerance_is_an_erratum_and_needs_the_true_one():
 
 
 def test_what_cannot_be_compared_says_why():
-    rows = ten_trials(
-        20, [0.75] * 5, dataset="bankruptcy_polish_1year", method="GenLinCFA", tolerance="0.1"
-    )
-    row = found(frame(*rows), dataset="bankruptcy_polish_1year", tolerance="e2")
+    setting = {"dataset": "parkinson_speech_subjects", "method": "GenLinCFA", "tolerance": "0.1"}
+    row = found(frame(*ten_trials(20, [0.75] * 5, **setting)), **setting | {"tolerance": "e2"})
     assert row["verdict"] == "not comparable"
-    assert "without a seed" in row["reason"]
+    assert "one row per subject" in row["reason"]
     assert "ours at 0.1" in row["reason"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected", "of_interval"),
+    [
+        ([0.70, 0.75], "within draws", "outside draws"),
+        ([0.70, 0.71], "outside draws", "outside draws"),
+        ([0.74126, 0.74126], "within draws", "outside draws"),  # printed 0.7413, rounded
+    ],
+)
+def test_what_is_printed_lies_among_the_draws_of_rows_or_does_not(scores, expected, of_interval):
+    setting = {"dataset": "bankruptcy_polish_1year", "method": "PCA"}
+    each = np.repeat([*scores, *scores, scores[0]], 5)
+    runs = ten_trials(5, each, **setting | {"method": "PCA, resampled"}, aggregation="")
+    row = found(frame(*runs), **setting)
+    assert (row["verdict"], row["interval_verdict"]) == (expected, of_interval)
+    assert f"5 draws: {min(scores):.4f} to {max(scores):.4f}" in row["reason"]
+    few = found(frame(*runs[:5]), **setting)
+    assert (few["verdict"], few["trials"]) == ("not run", 5)
 
 
 def test_of_two_kinds_of_a_baseline_the_better_stands_beside_it():
     shared = {"dataset": "finance_fundamentals", "aggregation": "", "tolerance": ""}
-    rows = ten_trials(9, [0.70] * 5, **shared, method="supervised PCA (Bair)")
-    rows += ten_trials(9, [0.77] * 5, **shared, method="supervised PCA (Barshan)")
+    rows = ten_trials(9, [0.70] * 5, **shared, method="supervised PCA (Bair), resampled")
+    rows += ten_trials(9, [0.77] * 5, **shared, method="supervised PCA (Barshan), resampled")
+    rows += ten_trials(9, [0.80] * 5, **shared, method="supervised PCA (Barshan)")
     row = found(frame(*rows), dataset="finance_fundamentals", method="supervised PCA")
     assert row["ours"] == pytest.approx(0.77)
     assert "Barshan" in row["reason"]

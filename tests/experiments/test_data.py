@@ -6,7 +6,18 @@ import pytest
 
 from coterie.datasets import load_tecator
 from experiments import data
-from experiments.data import NoData, descriptions, drawn, fair_problem, load, prepared, splits
+from experiments.data import (
+    NoData,
+    descriptions,
+    drawn,
+    fair_problem,
+    load,
+    paper_problem,
+    permuted_problem,
+    prepared,
+    resampled_problem,
+    splits,
+)
 
 FOLDER = data.data_folder()
 needs_data = pytest.mark.skipif(
@@ -69,6 +80,37 @@ def test_the_real_data_are_as_described(name):
     assert np.isfinite(problem.X_train).all()
     if known.task == "classification":
         assert set(problem.y_test) == set(y)
+
+
+@needs_data
+def test_rows_are_drawn_once_for_five_orders_of_the_columns():
+    first, again, other = (
+        permuted_problem("bankruptcy_polish_1year", trial, FOLDER) for trial in (0, 4, 5)
+    )
+    np.testing.assert_array_equal(first.y_train, again.y_train)
+    assert not np.array_equal(first.X_train, again.X_train)
+    np.testing.assert_allclose(np.sort(first.X_train), np.sort(again.X_train))
+    assert not np.array_equal(first.y_train, other.y_train)
+    assert len(first.y_train) + len(first.y_test) == 813 + 271
+
+
+def test_resampled_rows_are_training_rows_with_repetition(tmp_path, rng, monkeypatch):
+    small = {
+        "climate": data.Description("climate", "", "regression", 60, 3, "in time", "", test=20)
+    }
+    monkeypatch.setattr(data, "descriptions", lambda: small)
+    table = pd.DataFrame(rng.normal(size=(60, 4)), columns=[*"abc", "target"])
+    table.to_parquet(tmp_path / "climate.parquet")
+    load.cache_clear()
+    whole, first, second = (
+        paper_problem("climate", 0, tmp_path),
+        *(resampled_problem("climate", trial, tmp_path) for trial in (0, 1)),
+    )
+    load.cache_clear()
+    np.testing.assert_allclose(np.sort(whole.X_test), np.sort(first.X_test))
+    assert len(first.y_train) == 40
+    assert set(first.y_train) < set(whole.y_train)
+    assert not np.array_equal(first.y_train, second.y_train)
 
 
 def test_rows_are_prepared_by_what_the_training_rows_say(rng):

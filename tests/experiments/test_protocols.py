@@ -47,6 +47,12 @@ def run(problem, protocol, method=None, **options):
     return outcomes(problem, method or FirstColumns(), protocol, {}, **options)
 
 
+def test_what_the_plan_sets_is_not_tuned(rng):
+    problem = problem_where(rng, honest=3, on_test=1)
+    (outcome,) = outcomes(problem, FirstColumns(), "paper", {"size": 2}, style="plain")
+    assert outcome.n_groups == 2
+
+
 def test_the_honest_choice_does_not_look_at_the_test_rows(rng):
     problem = problem_where(rng, honest=3, on_test=1)
     (honest,) = run(problem, "honest")

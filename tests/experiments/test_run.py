@@ -73,6 +73,19 @@ def test_a_plan_stands_for_all_combinations(plan):
     assert [job.trial for job in plan.jobs(quick=True)] == [0]
 
 
+def test_trials_may_be_a_list_and_labels_name_their_method(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(
+        PLAN.replace("trials = 2", "trials = [0, 3, 8]").replace(
+            'methods = ["LinCFA"]', 'methods = ["LinCFA"]\nlabel = "{method}, again"'
+        ),
+        encoding="utf-8",
+    )
+    jobs = [job for job in read_plan(path).jobs() if job.method == "LinCFA"]
+    assert [job.trial for job in jobs] == [0, 3, 8]
+    assert {job.label for job in jobs} == {"LinCFA, again"}
+
+
 def test_words_that_a_plan_does_not_have_are_named(tmp_path):
     path = tmp_path / "wrong.toml"
     path.write_text(PLAN.replace("tolerances", "tolerence"), encoding="utf-8")
@@ -86,7 +99,11 @@ def test_words_that_a_plan_does_not_have_are_named(tmp_path):
         ('["sizes"]', '["size"]', "there is no protocol 'size'"),
         ('title = "A small one"', "", "a plan needs 'title'"),
         ("title", "tilte", "a plan has no 'tilte'"),
-        ('"synthetic"', '"sinthetic"', "rows must be one of synthetic, paper, fair, got"),
+        (
+            '"synthetic"',
+            '"sinthetic"',
+            "rows must be one of synthetic, paper, permuted, resampled, fair, got",
+        ),
         ('"plain"', '"Plain"', "model must be one of plain, standardised, got 'Plain'"),
         ("{ trials = 1 }", "{ tirals = 1 }", "a run has no 'tirals'"),
         ('methods = ["LinCFA"]', "", "a run needs 'methods'"),

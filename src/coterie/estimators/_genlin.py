@@ -194,7 +194,7 @@ class GenLinCFA(Reducer):
     References
     ----------
     Bonetti, Metelli, Restelli: Nonlinear Feature Aggregation: Two Algorithms driven by
-    Theory. Algorithm 2, Equation 12 and Appendix B.
+    Theory. Algorithm 2, Equation 15 and Appendix B.
 
     Examples
     --------

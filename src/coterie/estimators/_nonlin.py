@@ -158,7 +158,7 @@ class NonLinCFA(Reducer):
     References
     ----------
     Bonetti, Metelli, Restelli: Nonlinear Feature Aggregation: Two Algorithms driven by
-    Theory. Algorithm 1 and Equation 9. The sign of the threshold in its pseudo-code is wrong.
+    Theory. Algorithm 1 and Equation 12. The sign of the threshold in its pseudo-code is wrong.
 
     Examples
     --------

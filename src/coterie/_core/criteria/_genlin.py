@@ -14,7 +14,7 @@ from coterie._core.values import FloatArray, Verdict, where
 
 @dataclass(frozen=True)
 class GenLin:
-    """Ratio of what separate inputs explain to what their merger explains (eq. 12, Appendix B).
+    """Ratio of what separate inputs explain to what their merger explains (eq. 15, Appendix B).
 
     All columns and the target are standardised, so that covariances with the target and variances
     of inputs can be added. Covariances divide by n - 1 and variances by n, as in the authors'

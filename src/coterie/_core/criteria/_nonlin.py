@@ -13,7 +13,7 @@ from coterie._core.values import FloatArray, Verdict, where
 
 @dataclass(frozen=True)
 class NonLin:
-    """R2 of the regression on u and v minus R2 of the regression on w (eq. 9).
+    """R2 of the regression on u and v minus R2 of the regression on w (eq. 12).
 
     Parameters
     ----------

@@ -94,11 +94,19 @@ class JointFit:
             nodes = most_relevant(self.tree, nodes, self.relevance[nodes], self.kept, n_groups)
         if len(nodes) != n_groups:
             fewest = min(self.path.numbers) if n_groups < len(self.path.start) else len(nodes)
-            raise ValueError(
-                f"n_groups={n_groups} cannot be reached: min_correlation and the other limits "
-                f"leave {fewest} groups at least. Lower min_correlation, or use rest='drop'."
-            )
+            raise ValueError(f"n_groups={n_groups} cannot be reached: {self._least(fewest)}")
         return nodes
+
+    def _least(self, fewest: int) -> str:
+        """Why there are so many groups at least, and what to do about it."""
+        n_kept = int(np.count_nonzero(self.kept))
+        if n_kept == fewest:
+            return f"keep has {n_kept} columns, each a group of its own. Keep fewer."
+        advice = "" if self.leaves_out else ", or use rest='drop'"
+        return (
+            f"min_correlation and the other limits leave {fewest} groups at least. Lower "
+            f"min_correlation{advice}."
+        )
 
     def labels_at(self, n_groups: int) -> IntArray:
         """The group of each leaf where there are so many groups; -1 for those left out."""
