@@ -16,7 +16,7 @@ FLOORS := .venv-floors
 # One of so many fast tests is run with them: make floors SHARE=1 runs all.
 SHARE ?= 12
 
-.PHONY: help demo test check floors hunt quick mutants reproduce bench figures pictures docs clean
+.PHONY: help demo test check floors hunt quick mutants reproduce bench asv figures pictures docs clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
@@ -82,9 +82,25 @@ mutants: $(ENGINES)  ## change one thing in the source at a time and see whether
 reproduce: $(READY)  ## all tables and figures of the paper and the comparison, into reproduced/
 	$(BIN)/python -m experiments run
 
+# On an idle machine; BUSY=1 measures in spite of others, and marks the figures as preliminary.
 bench: $(READY)  ## measure speed and memory beside peers; writes benchmarks/results
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/coterie warm-up
+	$(BIN)/python benchmarks/run.py $(if $(BUSY),--busy)
+
+# The commit that HEAD is compared with: the one before the last change of the library.
+BASE ?= $(shell git log -2 --format=%H -- src | tail -1)
+ASV := $(BIN)/asv
+# What the results call this machine, in plain words.
+MACHINE ?= two-cores
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+
+asv: $(READY)  ## time the last change with asv; fails where something takes 10 % longer
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[asv]'
+	$(BIN)/python benchmarks/idle.py $(if $(BUSY),--busy)
+	$(ASV) machine --machine $(MACHINE) --arch x86_64 --os Linux --cpu "$(CORES) cores" \
+		--num_cpu $(CORES) --ram "$$(free --giga | awk '/Mem/ {print $$2}') GB"
+	$(ASV) continuous --machine $(MACHINE) --factor 1.1 --show-stderr $(ASVFLAGS) $(BASE) HEAD
 
 figures: $(READY)  ## write the measured figures of the pages anew, from the committed results
 	$(BIN)/python docs/figures.py
@@ -104,4 +120,4 @@ docs: $(SITE)  ## build the site of the documentation into build/site, and check
 	@echo "Open build/site/index.html."
 
 clean:  ## remove the virtual environments, caches and generated pages
-	rm -rf build/site build/doctrees docs/gallery docs/api/generated .venv $(FLOORS) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build/site build/doctrees docs/gallery docs/api/generated .venv $(FLOORS) .asv .pytest_cache .mypy_cache .ruff_cache .hypothesis

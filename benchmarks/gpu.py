@@ -1,7 +1,8 @@
 """A fit on a GPU beside one product of all columns there: seconds, ratios and memory.
 
     python benchmarks/gpu.py --rows 20000 --columns 20000
-    taskset -c 0,1 python benchmarks/gpu.py --host --times 1 --models "forward, in-sample"
+    taskset -c 0,1 python benchmarks/gpu.py --host --times 1 --models "NonLinCFA()"
+    python benchmarks/gpu.py --out gpu.json          # the lines as JSON, with versions
 
 Needs torch with CUDA, array-api-compat and numba-cuda. The data are made on the device: groups of
 noisy copies of latent series, the members of all groups mixed, and a target that is a sum of them.
@@ -11,16 +12,18 @@ With --host they are fitted in the memory of the host, by as many cores as the p
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
+from measure import versions
+from peers import made
 
-from coterie import NonLinCFA
 
-
-def made(n: int, d: int, n_groups: int, seed: int = 0) -> tuple[Any, Any]:
+def problem(n: int, d: int, n_groups: int, seed: int = 0) -> tuple[Any, Any]:
     """Features in single precision, and a target."""
     generator = torch.Generator(device="cuda").manual_seed(seed)
     options = {"device": "cuda", "generator": generator}
@@ -48,14 +51,15 @@ def best_of(times: int, function: Callable[[], Any]) -> float:
     return min(timed(function)[0] for _ in range(times))
 
 
-MODELS = {
-    "forward, in-sample": lambda: NonLinCFA(0.001, cv=None, search="forward"),
-    "restart, in-sample": lambda: NonLinCFA(0.001, cv=None),
-    "forward, 5 folds": lambda: NonLinCFA(0.001, search="forward"),
-    "restart, 5 folds": lambda: NonLinCFA(0.001),
-    "forward, auto": lambda: NonLinCFA(search="forward"),
-    "restart, auto": lambda: NonLinCFA(),
-}
+# The defaults first; then a fixed tolerance, on the training rows and in five folds.
+MODELS = (
+    "NonLinCFA()",
+    'NonLinCFA(search="forward")',
+    'NonLinCFA(0.001, cv=None, search="forward")',
+    "NonLinCFA(0.001, cv=None)",
+    'NonLinCFA(0.001, search="forward")',
+    "NonLinCFA(0.001)",
+)
 
 
 def main() -> None:
@@ -65,24 +69,26 @@ def main() -> None:
     parser.add_argument("--groups", type=int, default=50)
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--host", action="store_true")
-    parser.add_argument("--models", nargs="*", default=list(MODELS))
+    parser.add_argument("--models", nargs="*", default=MODELS)
+    parser.add_argument("--out", type=Path, help="file to add the lines to")
     given = parser.parse_args()
-    X, y = made(given.rows, given.columns, given.groups)
-    small, small_y = made(1000, 300, 5)
+    X, y = problem(given.rows, given.columns, given.groups)
+    small, small_y = problem(1000, 300, 5)
     product = best_of(given.times, lambda: X.T @ X)
     if given.host:
         X, y, small, small_y = (each.cpu().numpy() for each in (X, y, small, small_y))
-    for model in MODELS.values():
-        model().fit(small, small_y)
+    for name in given.models:
+        made(name).fit(small, small_y)
     print(f"{torch.cuda.get_device_name()}; {given.rows:,} x {given.columns:,} float32")
     print(f"one X.T @ X: {product:.3f} s")
+    lines = []
     for name in given.models:
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
-        seconds, model = timed(lambda name=name: MODELS[name]().fit(X, y))
+        seconds, model = timed(lambda name=name: made(name).fit(X, y))
         for _ in range(given.times - 1):
             if seconds < 20:
-                seconds = min(seconds, timed(lambda name=name: MODELS[name]().fit(X, y))[0])
+                seconds = min(seconds, timed(lambda name=name: made(name).fit(X, y))[0])
         peak = torch.cuda.max_memory_allocated() / 1e9
         n_decisions = len(model.trace_) + model.n_refused_.sum()
         print(
@@ -90,6 +96,14 @@ def main() -> None:
             f"{n_decisions:,} decisions, up to {peak:.1f} GB on the device",
             flush=True,
         )
+        line = {"configuration": name, "rows": given.rows, "columns": given.columns}
+        line |= {"seconds": seconds, "product": product, "groups": model.n_groups_}
+        lines.append(line | {"decisions": int(n_decisions), "peak_gb": peak, "host": given.host})
+    if given.out:
+        before = json.loads(given.out.read_text())["lines"] if given.out.exists() else []
+        where = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
+        found = where | {"versions": versions(), "lines": [*before, *lines]}
+        given.out.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

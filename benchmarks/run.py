@@ -1,203 +1,149 @@
-"""Measure everything in one run, as ratios; write a table, a JSON file and plots.
+"""Measure everything in one run, the defaults first; write a JSON file, a table and a picture.
 
-Run with ``make bench`` (about ten minutes), or ``python benchmarks/run.py --quick``.
+    make bench                              # about eight minutes on two idle cores
+    python benchmarks/run.py --quick        # smaller sizes, about three minutes
+    python benchmarks/run.py --only small,first   # jobs whose keys begin so; writes nothing
+
+Each job has a process of its own and a time limit. Figures are ratios within one run, of the lowest
+of several times. The machine must be idle: ``--busy`` measures all the same, and marks the file.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
+sys.path.insert(0, str(HERE))
 
-from measure import in_own_process, seconds, wide_data
-from peers import METHODS, OURS
+from idle import refuse_unless_idle
+from measure import (
+    IDLE,
+    FailedError,
+    Others,
+    TooLongError,
+    commit,
+    in_own_process,
+    machine,
+    versions,
+)
+from suite import Job, Problem, Results, Row, make_suite
 
-from coterie import NonLinCFA, compiled
-from coterie.datasets import make_paper_data
+RESULTS = HERE / "results"
+# Seconds that making data takes, at most.
+MAKING = 120.0
 
 
-class Table:
-    """Rows of what was measured, beside what was to be reached."""
+class Data:
+    """Files of the problems of a run, made once; one is kept at a time."""
 
     def __init__(self) -> None:
-        self.rows: list[dict[str, object]] = []
+        self._problem: Problem | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
 
-    def add(
-        self, what: str, figure: float, unit: str, to_reach: float | None, note: str = ""
-    ) -> None:
-        at_least = unit.startswith("times faster")
-        reached = None
-        if to_reach is not None:
-            reached = bool(figure >= to_reach if at_least else figure <= to_reach)
-        row = {"what": what, "figure": float(figure), "unit": unit, "to_reach": to_reach}
-        self.rows.append(row | {"reached": reached, "note": note})
-        print(
-            f"{what}: {figure:.3g} {unit}" + (f" (to reach {to_reach})" if to_reach else ""),
-            flush=True,
-        )
-
-    def markdown(self) -> str:
-        lines = ["| what | measured | to reach | reached |", "| --- | --- | --- | --- |"]
-        for row in self.rows:
-            limit = "" if row["to_reach"] is None else f"{row['to_reach']:g}"
-            reached = {None: "", True: "yes", False: "no"}[row["reached"]]
-            note = f" ({row['note']})" if row["note"] else ""
-            lines.append(
-                f"| {row['what']}{note} | {row['figure']:.3g} {row['unit']} | {limit} | {reached} |"
+    def path(self, problem: Problem) -> str:
+        if problem != self._problem or self._folder is None:
+            self.forget()
+            self._folder, self._problem = tempfile.TemporaryDirectory(), problem
+            in_own_process(
+                "make_problem",
+                limit=MAKING,
+                path=self._folder.name,
+                problem=problem.name,
+                **problem.options,
             )
-        return "\n".join(lines) + "\n"
+        return self._folder.name
+
+    def forget(self) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._problem, self._folder = None, None
 
 
-@contextmanager
-def numpy_alone() -> Iterator[None]:
-    """Leave the compiled searches aside."""
-    fewest = compiled.FEWEST_FEATURES
-    compiled.FEWEST_FEATURES = sys.maxsize
+def done(job: Job, results: Results, data: Data) -> dict[str, Any]:
+    """What a job reports, or why it does not."""
+    before = results.get(job.after, {})
+    if "limit" in before:
+        return {"limit": before["limit"], "skipped": True}
+    if "failed" in before:
+        return {"failed": before["failed"], "skipped": True}
     try:
-        yield
-    finally:
-        compiled.FEWEST_FEATURES = fewest
+        path = {"path": data.path(job.problem)} if job.problem else {}
+        with ExitStack() as stack:
+            environment = {}
+            if job.empty_cache:
+                folder = stack.enter_context(
+                    tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+                )
+                environment["NUMBA_CACHE_DIR"] = folder
+            return in_own_process(
+                job.name,
+                limit=job.limit,
+                without_numba=job.without_numba,
+                environment=environment,
+                **path,
+                **job.options,
+            )
+    except TooLongError:
+        return {"limit": job.limit}
+    except FailedError as failed:
+        return {"failed": str(failed)}
 
 
-def against_one_product(table: Table, n_features: int, limits: dict[str, float]) -> None:
-    X, y = make_paper_data(n_features, noise=n_features / 10, n_samples=2000)
-    product = seconds(lambda: X.T @ X, repeats=15)
-    for name, fit in OURS.items():
-        limit = next(limit for word, limit in limits.items() if word in name)
-        ratio = seconds(lambda fit=fit: fit(X, y), repeats=9) / product
-        with numpy_alone():
-            alone = seconds(lambda fit=fit: fit(X, y)) / product
-        what = f"{name}, 2,000 x {n_features:,}"
-        table.add(what, ratio, "x one X'X", limit, f"numpy alone {alone:.3g}")
+def run(jobs: list[Job]) -> tuple[Results, dict[str, dict[str, float | None]]]:
+    """The reports of all jobs; and seconds of each, and the share that others took meanwhile."""
+    results, taken, data = Results(), {}, Data()
+    for number, job in enumerate(jobs, 1):
+        others, start = Others(), time.perf_counter()
+        results[job.key] = done(job, results, data)
+        seconds = time.perf_counter() - start
+        share = others.share()
+        taken[job.key] = {"took": round(seconds, 1), "others": share and round(share, 3)}
+        told = results.get(job.key, {})
+        ended = next((f"{word} {told[word]}" for word in ("limit", "failed") if word in told), "")
+        print(f"[{number}/{len(jobs)}] {job.key}: {seconds:.1f} s {ended}", flush=True)
+    data.forget()
+    return results, taken
 
 
-def small_data(table: Table) -> None:
-    for compiler, limit in (("", 2), (", numpy alone", None)):
-        result = in_own_process("fit_small", with_numba=not compiler)
-        what = f"NonLin 5-fold, restart, 2,000 x 100{compiler}"
-        note = "{best:.2g} s; the first call of a process {first:.2g} s".format(**result)
-        table.add(what, result["best"] / result["ward"], "x Ward", limit, note)
+def expected(jobs: list[Job], recorded: dict[str, Any]) -> float:
+    """Seconds that the jobs should take, by the last results or by estimate."""
+    last = recorded.get("jobs", {}) if recorded.get("idle") else {}
+    return sum(last.get(job.key, {}).get("took", job.expected) for job in jobs)
 
 
-def against_the_oracle(table: Table) -> None:
-    import oracle
-    from sklearn.model_selection import KFold
-
-    X, y = make_paper_data(100, n_samples=2000)
-    ours = seconds(lambda: NonLinCFA(1e-3).fit(X, y), repeats=15)
-    judge = oracle.nonlin_held_out(1e-3, list(KFold(5).split(X)))
-    groups: list[object] = []
-    slow = seconds(
-        lambda: groups.append(oracle.restart(X, y, oracle.AGGREGATIONS["mean"], judge)[0]),
-        repeats=1,
-    )
-    same = groups[0] == [group.tolist() for group in NonLinCFA(1e-3).fit(X, y).groups_]
-    note = "same partition" if same else "ANOTHER PARTITION"
-    table.add("slow oracle, 2,000 x 100, 5-fold restart", slow / ours, "times faster", 2000, note)
+def line(row: dict[str, Any]) -> str:
+    """A row as one line of text."""
+    measured = row["status"] if row["figure"] is None else f"{row['figure']:.3g} {row['unit']}"
+    limit = "" if row["target"] is None else f" (to reach {row['target']:g})"
+    name = f"{row['configuration']}, " if row["configuration"] else ""
+    return f"{name}{row['what']}: {measured}{limit} {row['note']}".strip()
 
 
-def fit_on_paper_data(name: str, n_samples: int, n_features: int) -> dict[str, float]:
-    """Seconds and peak memory of one fit, in a process that only loads the data."""
-    with tempfile.TemporaryDirectory() as path:
-        in_own_process("make_paper", path=path, n_samples=n_samples, n_features=n_features)
-        return in_own_process("fit_method", path=path, name=name)
-
-
-def against_peers(table: Table, quick: bool) -> None:
-    sizes = [(2000, 2000, "FeatureAgglomeration (Ward)", 5.0)]
-    if not quick:
-        sizes.append((5000, 4000, "SmartCorrelatedSelection", 30.0))
-    for n_samples, n_features, peer, limit in sizes:
-        ours = fit_on_paper_data("NonLin in-sample, restart", n_samples, n_features)
-        theirs = fit_on_paper_data(peer, n_samples, n_features)
-        what = f"{peer} at {n_samples:,} x {n_features:,}"
-        table.add(what, theirs["seconds"] / ours["seconds"], "times faster", limit)
-
-
-def all_methods(quick: bool) -> dict[str, dict[str, float]]:
-    """Seconds and peak memory of every method, each fit in a process of its own."""
-    results = {}
-    for name in METHODS:
-        n_features = 100 if name == "VarClusHi" else 200 if quick else 1000
-        results[name] = {"columns": n_features, **fit_on_paper_data(name, 2000, n_features)}
-        print(name, results[name], flush=True)
-    return results
-
-
-def wide(table: Table, quick: bool) -> None:
-    shapes = [(1000, 50_000, 3e-3, 200), (100, 200_000, 3e-2, 500)]
-    for n_samples, n_features, tolerance, limit in shapes:
-        width = n_features // 10 if quick else n_features
-        with tempfile.TemporaryDirectory() as path:
-            shape = {"n_samples": n_samples, "n_features": width, "n_groups": 50}
-            in_own_process("make_wide", path=path, **shape)
-            result = in_own_process("fit_wide", path=path, tolerance=tolerance)
-        what = f"forward, {n_samples:,} x {width:,} float32"
-        note = "{groups} groups, {seconds:.1f} s, a pass {pass:.2g} s".format(**result)
-        table.add(what, result["passes"], "passes over X", limit, note)
-        table.add(f"{what}: peak memory", result["peak_over_X"], "x X", 2.5)
-
-
-def fit_seconds(reducer: NonLinCFA, X: np.ndarray, y: np.ndarray) -> float:
-    return seconds(lambda: reducer.fit(X, y), repeats=3)
-
-
-def growth(table: Table, quick: bool) -> dict[str, list[list[float]]]:
-    """Seconds against n, D and d, the others fixed; on demand for D."""
-    curves: dict[str, list[list[float]]] = {"n": [], "D": [], "d": []}
-    reducer = NonLinCFA(1e-2, cv=None, search="forward", covariance="columns")
-    widths = [1000, 2000, 4000, 8000] if quick else [2000, 4000, 8000, 16_000, 32_000]
-    for n_features in widths:
-        X, y = wide_data(500, n_features, 10)
-        curves["D"].append([n_features, fit_seconds(reducer, X, y)])
-    logs = np.log(np.array(curves["D"]))
-    slope = np.polyfit(logs[:, 0], logs[:, 1], 1)[0]
-    table.add("growth in D at fixed n and d, on demand", slope, "slope of log time", 1.1)
-    in_memory = NonLinCFA(1e-3, cv=None, search="forward")
-    for n_samples in (1000, 2000, 4000, 8000, 16_000):
-        X, y = make_paper_data(500, noise=50, n_samples=n_samples)
-        curves["n"].append([n_samples, fit_seconds(in_memory, X, y)])
-    X, y = make_paper_data(500, noise=50, n_samples=2000)
-    for tolerance in (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5):
-        fit = NonLinCFA(tolerance, cv=None, search="forward")
-        taken = fit_seconds(fit, X, y)
-        curves["d"].append([fit.n_groups_, taken])
+def growth_curves(results: Results, jobs: list[Job]) -> dict[str, list[list[float]]]:
+    """Points of the picture, as far as they were measured."""
+    curves: dict[str, list[list[float]]] = {}
+    for each in jobs:
+        told = results.get(each.key, {})
+        if each.name == "growth_of" and "points" in told:
+            curves[each.key] = told["points"]
+        if each.key.startswith("growth-") and "seconds" in told and each.problem:
+            name = each.options["configuration"]
+            point = [each.problem.options["n_features"], told["seconds"]]
+            curves.setdefault(name, []).append(point)
     return curves
 
 
-def transform(table: Table, quick: bool) -> None:
-    X, y = make_paper_data(500, noise=50, n_samples=20_000 if quick else 200_000)
-    reducer = NonLinCFA(1e-5).fit(X[:2000], y[:2000])
-    weights = np.ones((500, reducer.n_groups_))
-    product = seconds(lambda: X @ weights)
-    dense = seconds(lambda: X @ np.ones((500, 500)))
-    ours = seconds(lambda: reducer.transform(X))
-    note = f"{reducer.n_groups_} groups; {ours / dense:.2f} of a product with 500 columns"
-    table.add(
-        f"transform, {len(X):,} x 500", ours / product, "x X @ W of the same shape", 1.5, note
-    )
-
-
-def imports(table: Table) -> None:
-    times = {"coterie": [], "sklearn": []}
-    for _ in range(9):
-        for module, taken in times.items():
-            taken.append(in_own_process("import_time", module=module)["seconds"])
-    ratio = min(times["coterie"]) / min(times["sklearn"])
-    table.add("import coterie", ratio, "x import sklearn", 1.2)
-
-
-def plots(curves: dict[str, list[list[float]]], path: Path) -> None:
+def picture(curves: dict[str, list[list[float]]], path: Path) -> None:
+    """Seconds against columns, and against rows and groups for a fixed tolerance."""
     import matplotlib as mpl
 
     mpl.use("agg")
@@ -205,56 +151,87 @@ def plots(curves: dict[str, list[list[float]]], path: Path) -> None:
     from matplotlib.ticker import LogLocator
 
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
-    titles = {
-        "n": "samples (500 columns)",
-        "D": "columns (500 samples, on demand)",
-        "d": "groups (2,000 x 500)",
-    }
-    for axis, (name, curve) in zip(axes, curves.items(), strict=True):
-        points = np.array(curve)
-        axis.loglog(points[:, 0], points[:, 1], "o-", color="#0072B2")
-        axis.set(xlabel=titles[name], ylabel="seconds" if name == "n" else "")
+    colours, grey = {"Coterie()": "#D55E00", "NonLinCFA()": "#0072B2"}, "#999999"
+    names = [name for name in curves if not name.startswith("curve-")]
+    for name in names:
+        label = name if name in colours else "fixed tolerance"
+        axes[0].loglog(*np.array(curves[name]).T, "o-", color=colours.get(name, grey), label=label)
+    if names:
+        axes[0].legend(frameon=False, fontsize=8)
+    axes[0].set(xlabel="columns (200 samples)", ylabel="seconds")
+    labels = {"curve-n": "samples (500 columns)", "curve-d": "groups (2,000 x 500)"}
+    for axis, (key, label) in zip(axes[1:], labels.items(), strict=True):
+        if key in curves:
+            axis.loglog(*np.array(curves[key]).T, "o-", color=grey)
+        axis.set(xlabel=f"{label}, fixed tolerance")
+    for axis in (axis for axis in axes if axis.has_data()):
         for side, form in ((axis.xaxis, "{x:,.0f}"), (axis.yaxis, "{x:g}")):
             side.set_major_locator(LogLocator(subs=(1, 2, 5)))
             side.set_major_formatter(form)
             side.set_minor_formatter("")
+        axis.tick_params(axis="x", labelsize=7)
         axis.grid(True, which="both", color="#e8e8e8")
         axis.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=130)
+    figure.savefig(path, dpi=130, metadata={"Software": None})
+
+
+def measured(jobs: list[Job], rows: list[Row], load: float, quick: bool) -> dict[str, Any]:
+    """All that is written: where and when it was measured, rows, jobs and curves."""
+    measured_commit = commit()
+    start, others = time.perf_counter(), Others()
+    results, taken = run(jobs)
+    share = others.share()
+    is_idle = load <= IDLE and (share is None or share <= IDLE)
+    return {
+        "date": time.strftime("%Y-%m-%d"),
+        "commit": measured_commit,
+        "machine": machine(),
+        "idle": is_idle,
+        "others": {"before": round(load, 2), "meanwhile": share and round(share, 2)},
+        "quick": quick,
+        "seconds": round(time.perf_counter() - start),
+        "versions": versions(),
+        "rows": [row.read(results) for row in rows],
+        "curves": growth_curves(results, jobs),
+        "jobs": {key: {**taken[key], **dict.get(results, key, {})} for key in taken},
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="smaller sizes, about two minutes")
-    parser.add_argument("--out", type=Path, default=HERE / "results")
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    table = Table()
-    limits = {"in-sample, best": 2.5, "5-fold": 2.5, "": 2.0}
-    against_one_product(table, 1000, limits)
-    if not options.quick:
-        against_one_product(table, 2000, limits | {"": 1.5})
-    small_data(table)
-    against_the_oracle(table)
-    against_peers(table, options.quick)
-    wide(table, options.quick)
-    curves = growth(table, options.quick)
-    transform(table, options.quick)
-    imports(table)
-    methods = all_methods(options.quick)
-    versions = {
-        m: __import__(m).__version__ for m in ("numpy", "scipy", "sklearn", "numba", "coterie")
-    }
-    results = {
-        "python": platform.python_version(),
-        "versions": versions,
-        "rows": table.rows,
-        "growth": curves,
-        "methods": methods,
-    }
-    (options.out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    (options.out / "table.md").write_text(table.markdown())
-    plots(curves, options.out / "growth.png")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="smaller sizes; into build/benchmarks")
+    parser.add_argument("--busy", action="store_true", help="measure although others are at work")
+    parser.add_argument(
+        "--only", default="", help="jobs whose keys begin so; writes only with --out"
+    )
+    parser.add_argument("--out", type=Path, help="folder of the results")
+    given = parser.parse_args()
+    suite = make_suite(given.quick)
+    jobs = [job for job in suite.jobs if job.key.startswith(tuple(given.only.split(",")))]
+    recorded = {} if given.quick else read(RESULTS / "results.json")
+    minutes = expected(jobs, recorded) / 60
+    print(f"{len(jobs)} jobs, about {minutes:.0f} minutes on two idle cores.", flush=True)
+    load = refuse_unless_idle(given.busy)
+    found = measured(jobs, suite.rows, load, given.quick)
+    rows = [row for row in found["rows"] if row["status"] != "not run"]
+    print("", *map(line, rows), "", sep="\n")
+    print(f"{found['seconds']} s; others took {found['others']['meanwhile'] or 0:.0%} meanwhile.")
+    if not given.only or given.out:
+        write(found, given.out or (HERE.parent / "build/benchmarks" if given.quick else RESULTS))
+
+
+def read(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def write(found: dict[str, Any], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(found, indent=1) + "\n"
+    (folder / "results.json").write_text(text, encoding="utf-8")
+    picture(found["curves"], folder / "growth.png")
+    print(f"Written to {folder / 'results.json'}; next: python benchmarks/write_page.py")
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def test_merges_are_those_of_the_trace(fit, whole):
 def test_weights_are_those_of_the_regression_behind(fit, whole):
     reducer, X, y = fit
     Z = reducer.transform(X)
-    own = RidgeCV(np.logspace(-3, 3, 13) * len(y)).fit((Z - Z.mean(axis=0)) / Z.std(axis=0), y)
+    own = RidgeCV(np.logspace(-2, 3, 11) * len(y)).fit((Z - Z.mean(axis=0)) / Z.std(axis=0), y)
     assert [group.effects[0] for group in whole.groups] == pytest.approx(own.coef_)
     weights = own.coef_ / Z.std(axis=0)
     assert [group.weights[0] for group in whole.groups] == pytest.approx(weights)
