@@ -4,6 +4,7 @@ BIN := .venv/bin
 LIGHT := .venv/light
 READY := .venv/ready
 ENGINES := .venv/engines
+SITE := .venv/site
 # Of the hunt: how long, and from which seed on; the seconds of the clock, if nobody says.
 MINUTES ?= 10
 SEED ?= $(shell date +%s)
@@ -15,7 +16,7 @@ FLOORS := .venv-floors
 # One of so many fast tests is run with them: make floors SHARE=1 runs all.
 SHARE ?= 12
 
-.PHONY: help demo test check floors hunt quick mutants reproduce bench asv figures pictures gallery clean
+.PHONY: help demo test check floors hunt quick mutants reproduce bench asv figures pictures docs clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
@@ -107,9 +108,16 @@ figures: $(READY)  ## write the measured figures of the pages anew, from the com
 pictures: $(READY)  ## draw the pictures of the README and of docs again
 	$(BIN)/python docs/pictures.py
 
-gallery: $(READY)  ## run the worked examples and write their pages, docs/gallery
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[gallery]'
-	$(BIN)/python docs/gallery.py
+$(SITE): $(LIGHT)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $(SITE)
 
-clean:  ## remove the virtual environments and caches
-	rm -rf .venv $(FLOORS) .asv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+# From nothing each time: pages of names and examples that are gone would stay. Needs no network.
+docs: $(SITE)  ## build the site of the documentation into build/site, and check its links
+	rm -rf build/site build/doctrees docs/gallery docs/api/generated
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs build/site
+	$(BIN)/python docs/check_links.py build/site
+	@echo "Open build/site/index.html."
+
+clean:  ## remove the virtual environments, caches and generated pages
+	rm -rf build/site build/doctrees docs/gallery docs/api/generated .venv $(FLOORS) .asv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -120,7 +120,7 @@ def without_source(text: str, allowed: list[str]) -> Iterator[str]:
 def unsourced() -> dict[str, list[str]]:
     """By page, the lines whose numbers have no source and are not allowed.
 
-    The pages of the gallery are written by docs/gallery.py, output included.
+    The gallery is made by the build of the site, output included.
     """
     known = tomllib.loads((ROOT / "docs" / "figures.toml").read_text("utf-8"))
     found = {}

@@ -2,8 +2,8 @@
 
     python -m experiments.assumptions
 
-writes results/assumptions.json, from which docs/assumptions.md and docs/tolerance.md take their
-figures. It takes a few minutes on one core.
+writes results/assumptions.json, from which the pages assumptions.md and tolerance.md of
+docs/how-it-works take their figures. It takes a few minutes on one core.
 """
 
 from __future__ import annotations
@@ -345,7 +345,7 @@ def percent(number: float) -> str:
 
 
 def tables(found: dict[str, Any]) -> dict[str, Any]:
-    """The tables of docs/assumptions.md."""
+    """The tables of docs/how-it-works/assumptions.md."""
     one, noise, joint = found["one_test"], found["noise_alone"], found["joint_price"]
     return {
         "one_test_table": {

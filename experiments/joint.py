@@ -2,9 +2,9 @@
 
     python -m experiments.joint [--data FOLDER]
 
-writes results/joint.json, from which docs/joint-experiments.md takes its figures. Splits and the
-model behind are those of ``python -m experiments.tolerance real``, whose tuned reducers stand
-beside.
+writes results/joint.json, from which docs/contributing/joint-experiments.md takes its figures.
+Splits and the model behind are those of ``python -m experiments.tolerance real``,
+whose tuned reducers stand beside.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 HERE = Path(__file__).parents[1]
-# Run with their lowest versions, as docs/reference.md says.
+# Run with their lowest versions, as docs/contributing/index.md says.
 EXTRAS = ["arrow", "cli", "plot", "progress", "tables"]
 TOOLS = ["hypothesis", "pandas", "pytest", "pytest-xdist"]
 

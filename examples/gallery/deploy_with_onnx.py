@@ -1,15 +1,17 @@
-# %% [markdown]
-# # Deployment: one file that needs neither coterie nor Python
-#
-# A model for the breast cancer data of scikit-learn (569 biopsies, 30 measurements that come in
-# threes: radius, perimeter and area are nearly one number). It is trained here, and runs
-# somewhere else: in a service without scikit-learn, a browser, a device. ONNX is a file format
-# for that.
+"""
+Deployment: one file that needs neither coterie nor Python
+==========================================================
 
-# %%
+A model for the breast cancer data of scikit-learn (569 biopsies, 30 measurements that come in
+threes: radius, perimeter and area are nearly one number). It is trained here, and runs
+somewhere else: in a service without scikit-learn, a browser, a device. ONNX is a file format
+for that.
+"""
+
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import onnxruntime
 from skl2onnx import to_onnx
@@ -31,12 +33,17 @@ for name, likeness in zip(reducer.get_feature_names_out(), reducer.stability_, s
     print(f"{name}  (found again: {likeness:.0%})")
 print(f"accuracy on held-out rows: {pipeline.score(X_test, y_test):.3f}")
 
-# %% [markdown]
-# `coterie.to_onnx` exports the reducer; the rest of the pipeline goes with skl2onnx. Two small
+# %%
+# What became of the thirty measurements, as a tree of what is alike:
+
+figure, axes = plt.subplots(figsize=(7.5, 6.0), layout="constrained")
+coterie.plot.plot_tree(reducer, ax=axes)
+
+# %%
+# ``coterie.to_onnx`` exports the reducer; the rest of the pipeline goes with skl2onnx. Two small
 # graphs, run one after the other. ONNX computes in single precision, so probabilities agree to
 # about six digits.
 
-# %%
 folder = Path(tempfile.mkdtemp())
 (folder / "groups.onnx").write_bytes(coterie.to_onnx(reducer).SerializeToString())
 columns = np.asarray(reducer.transform(X_train), dtype=np.float32)
@@ -57,11 +64,10 @@ print(f"largest difference of a probability: {difference:.0e}")
 for file in sorted(folder.iterdir()):
     print(f"{file.name}: {file.stat().st_size / 1000:.1f} kB")
 
-# %% [markdown]
+# %%
 # Inside Python, a fitted reducer is saved as JSON without pickle, so that nobody has to trust the
 # file:
 
-# %%
 reducer.save(folder / "groups.json")
 again = coterie.load(folder / "groups.json")
 print(bool((np.asarray(again.transform(X_test)) == np.asarray(reducer.transform(X_test))).all()))

@@ -1,13 +1,14 @@
-# %% [markdown]
-# # Bankruptcies: rare classes, missing values, ratios that are alike
-#
-# Financial ratios of 3,000 companies, of which about 4 % go bankrupt within a year. Ratios come
-# in families (profitability, debt, liquidity, size), have heavy tails and gaps. The table is
-# made, with the families known, so that one can see whether they come out. Accuracy is useless
-# here: who says "never bankrupt" is right in 96 of 100 cases. We look at the area under the ROC
-# curve and the log-loss.
+"""
+Bankruptcies: rare classes, missing values, ratios that are alike
+=================================================================
 
-# %%
+Financial ratios of 3,000 companies, of which about 4 % go bankrupt within a year. Ratios come
+in families (profitability, debt, liquidity, size), have heavy tails and gaps. The table is
+made, with the families known, so that one can see whether they come out. Accuracy is useless
+here: who says "never bankrupt" is right in 96 of 100 cases. We look at the area under the ROC
+curve and the log-loss.
+"""
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -37,12 +38,11 @@ risk = -4.2 - 1.1 * shared["profit"] + 0.9 * shared["debt"] - 0.6 * shared["liqu
 bankrupt = np.where(rng.random(n) < 1 / (1 + np.exp(-risk)), "bankrupt", "alive")
 print(f"{np.mean(bankrupt == 'bankrupt'):.1%} bankrupt, {X.isna().mean().mean():.0%} missing")
 
-# %% [markdown]
+# %%
 # Nothing has to be set up: classes are found by their labels, a rare one counts as much as a
 # frequent one, missing values are filled from the other members of the group, and heavy tails
 # become ranks or are clipped if that predicts better on held-out rows.
 
-# %%
 X_train, X_test, y_train, y_test = train_test_split(
     X, bankrupt, test_size=0.4, stratify=bankrupt, random_state=0
 )
@@ -53,6 +53,7 @@ for name, members in zip(reducer.get_feature_names_out(), reducer.groups_, stric
 print("left out:", ", ".join(X.columns[reducer.rest_]))
 
 # %%
+
 rivals = {
     f"{reducer.n_groups_} columns of coterie": make_pipeline(
         coterie.Coterie(), StandardScaler(), LogisticRegression()
@@ -69,9 +70,8 @@ for name, model in rivals.items():
 share = np.full(len(y_test), np.mean(y_train == "bankrupt"))
 print(f"AUC 0.500  log-loss {log_loss(y_test == 'bankrupt', share):.4f}  base rate")
 
-# %% [markdown]
+# %%
 # The tree of likeness shows the families, and which of them the target needs.
 
-# %%
 figure, axes = plt.subplots(figsize=(7.5, 4.5), layout="constrained")
 coterie.plot.plot_tree(reducer, ax=axes)

@@ -1,12 +1,13 @@
-# %% [markdown]
-# # Spectra: which bands carry the fat?
-#
-# Near-infrared spectra of 215 meat samples, 100 channels from 850 to 1048 nm, and the fat content
-# from chemistry (the Tecator data, which ship with coterie). Neighbouring channels are nearly
-# copies of each other, so a model on all channels has coefficients that nobody can read. We want
-# a few bands that a spectroscopist would draw, and a model as good as partial least squares.
+"""
+Spectra: which bands carry the fat?
+===================================
 
-# %%
+Near-infrared spectra of 215 meat samples, 100 channels from 850 to 1048 nm, and the fat content
+from chemistry (the Tecator data, which ship with coterie). Neighbouring channels are nearly
+copies of each other, so a model on all channels has coefficients that nobody can read. We want
+a few bands that a spectroscopist would draw, and a model as good as partial least squares.
+"""
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cross_decomposition import PLSRegression
@@ -20,11 +21,10 @@ from coterie.datasets import load_tecator
 X, y = load_tecator(return_X_y=True)
 wavelengths = np.arange(850, 1050, 2)
 
-# %% [markdown]
-# Bands are contiguous if only neighbouring channels may merge. Neighbours are a chain along the
-# wavelengths; `coordinates_to_graph` makes it.
-
 # %%
+# Bands are contiguous if only neighbouring channels may merge. Neighbours are a chain along the
+# wavelengths; ``coordinates_to_graph`` makes it.
+
 chain = coterie.coordinates_to_graph(wavelengths, distance=2)
 bands = coterie.Coterie(connectivity=chain).fit(X, y)
 for members, stability in zip(bands.groups_, bands.stability_, strict=True):
@@ -33,16 +33,16 @@ for members, stability in zip(bands.groups_, bands.stability_, strict=True):
 print(bands.choice_)
 
 # %%
+
 figure, axes = plt.subplots(figsize=(7.5, 3.5), layout="constrained")
 coterie.plot.plot_groups(bands, X, positions=wavelengths, ax=axes)
 labels = axes.set(xlabel="Wavelength (nm)", ylabel="Mean absorbance")
 
-# %% [markdown]
+# %%
 # Narrow bands lie around the absorption of fat near 930 nm, where a nanometre matters to the
 # target, and wide ones where it does not. How well do they predict, on samples that neither the
 # bands nor the model have seen? Both methods choose their size inside the training rows.
 
-# %%
 folds = RepeatedKFold(n_splits=5, n_repeats=2, random_state=0)
 pls = GridSearchCV(PLSRegression(), {"n_components": [3, 5, 8, 12, 16, 20]}, cv=5)
 rivals = {
@@ -56,11 +56,10 @@ for name, model in rivals.items():
     scores = cross_val_score(model, X, y, cv=folds)
     print(f"R2 {scores.mean():.3f} ± {scores.std():.3f}  {name}")
 
-# %% [markdown]
+# %%
 # The bands are columns with names, for a table or a colleague. Fewer bands are a look-up away,
 # without a new fit:
 
-# %%
 few = bands.with_n_groups(5)
 for members in few.groups_:
     print(f"{wavelengths[members[0]]} to {wavelengths[members[-1]]} nm")

@@ -1,12 +1,13 @@
-# %% [markdown]
-# # A weather field: regions that drive an index
-#
-# Monthly sea-surface temperatures on a grid, and an index of rainfall somewhere else. Which
-# regions of the ocean matter, and with which sign? The field here is made, so that the answer is
-# known: the index follows a warm pool in the east and, with a minus, one in the west; everything
-# else is weather.
+"""
+A weather field: regions that drive an index
+============================================
 
-# %%
+Monthly sea-surface temperatures on a grid, and an index of rainfall somewhere else. Which
+regions of the ocean matter, and with which sign? The field here is made, so that the answer is
+known: the index follows a warm pool in the east and, with a minus, one in the west; everything
+else is weather.
+"""
+
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
@@ -46,11 +47,10 @@ field = xr.DataArray(
 )
 index = 1.0 * east - 0.7 * west + 0.7 * rng.standard_normal(360)
 
-# %% [markdown]
-# A field goes in as it is. `field_to_graph` says which cells are neighbours, so that groups are
-# connected regions. Months are in time: `TimeSeriesSplit` always holds out later ones.
-
 # %%
+# A field goes in as it is. ``field_to_graph`` says which cells are neighbours, so that groups are
+# connected regions. Months are in time: ``TimeSeriesSplit`` always holds out later ones.
+
 train, test = slice(0, 270), slice(270, None)
 regions = coterie.Coterie(
     connectivity=coterie.field_to_graph(field[train]), cv=TimeSeriesSplit(5)
@@ -59,14 +59,14 @@ print(f"{field[0].size} cells became {regions.n_groups_} regions.")
 print(f"{len(regions.rest_)} cells are left out: they add nothing, given the regions.")
 
 # %%
+
 figure, axes = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
 coterie.plot.plot_map(regions, ax=axes)
 
-# %% [markdown]
+# %%
 # The effect of a region, in units of the index per standard deviation of the region, and the R2
 # on the last seven and a half years:
 
-# %%
 Z, Z_test = np.asarray(regions.transform(field[train])), np.asarray(regions.transform(field[test]))
 model = LinearRegression().fit(Z, index[train])
 for number, effect in enumerate(model.coef_ * Z.std(axis=0)):

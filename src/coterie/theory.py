@@ -16,6 +16,24 @@ import numpy as np
 
 from coterie._core.values import FloatArray
 
+__all__ = [
+    "Balance",
+    "asymptotic_bias_increase",
+    "asymptotic_variance_decrease",
+    "bias_increase",
+    "bivariate_bound_is_proved",
+    "bivariate_deviance_bound",
+    "coefficient_variance",
+    "deviance_bound",
+    "expected_coefficients",
+    "gaussian_deviance_increase",
+    "linear_correlation_threshold",
+    "model_variance",
+    "mse_balance",
+    "squared_bias",
+    "variance_decrease",
+]
+
 
 def coefficient_variance(
     noise_variance: float,
@@ -29,8 +47,11 @@ def coefficient_variance(
     Parameters
     ----------
     noise_variance : float
+        Variance of the noise of the target.
     n_samples : int
+        Number of training rows.
     estimated_covariance : array-like of shape (m, m)
+        Covariance of the inputs as estimated on the training rows.
 
     Examples
     --------
@@ -48,7 +69,9 @@ def expected_coefficients(estimated_covariance: Any, estimated_with_signal: Any)
     Parameters
     ----------
     estimated_covariance : array-like of shape (m, m)
+        Covariance of the inputs as estimated on the training rows.
     estimated_with_signal : array-like of shape (m,)
+        Their covariances with the signal as estimated on the training rows.
 
     Examples
     --------
@@ -69,8 +92,11 @@ def model_variance(
     Parameters
     ----------
     noise_variance : float
+        Variance of the noise of the target.
     n_samples : int
+        Number of training rows.
     covariance, estimated_covariance : array-like of shape (m, m)
+        Covariance of the inputs, and as estimated on the training rows.
 
     Examples
     --------
@@ -97,7 +123,9 @@ def squared_bias(
     signal_variance : float
         Variance of f.
     covariance, estimated_covariance : array-like of shape (m, m)
+        Covariance of the inputs, and as estimated on the training rows.
     with_signal, estimated_with_signal : array-like of shape (m,)
+        Their covariances with the signal, and as estimated on the training rows.
 
     Examples
     --------
@@ -119,6 +147,21 @@ def variance_decrease(
 ) -> float:
     """Decrease of variance by a merge, in finite samples (Theorem 5, eq. 16).
 
+    Parameters
+    ----------
+    noise_variance : float
+        Variance of the noise of the target.
+    n_samples : int
+        Number of training rows.
+    covariance : array-like of shape (2, 2)
+        Covariance of the two inputs.
+    estimated_covariance : array-like of shape (2, 2)
+        The same as estimated on the training rows.
+    aggregate_variance : float
+        Variance of the aggregate.
+    estimated_aggregate_variance : float
+        The same as estimated on the training rows.
+
     Examples
     --------
     >>> variance_decrease(1.0, 101, np.eye(2), np.eye(2), 0.5, 0.5)
@@ -133,6 +176,13 @@ def variance_decrease(
 
 def asymptotic_variance_decrease(noise_variance: float, n_samples: int) -> float:
     """Asymptotic decrease of variance by a merge: the variance of one coefficient (eq. 10).
+
+    Parameters
+    ----------
+    noise_variance : float
+        Variance of the noise of the target.
+    n_samples : int
+        Number of training rows.
 
     Examples
     --------
@@ -153,6 +203,25 @@ def bias_increase(
     estimated_aggregate_with_signal: float,
 ) -> float:
     """Increase of squared bias by a merge, in finite samples (Theorem 7, Remark 10).
+
+    Parameters
+    ----------
+    covariance : array-like of shape (2, 2)
+        Covariance of the two inputs.
+    with_signal : array-like of shape (2,)
+        Covariances of the inputs with the signal.
+    estimated_covariance : array-like of shape (2, 2)
+        The same as estimated on the training rows.
+    estimated_with_signal : array-like of shape (2,)
+        The same as estimated on the training rows.
+    aggregate_variance : float
+        Variance of the aggregate.
+    aggregate_with_signal : float
+        Covariance of the aggregate with the signal.
+    estimated_aggregate_variance : float
+        The same as estimated on the training rows.
+    estimated_aggregate_with_signal : float
+        The same as estimated on the training rows.
 
     Examples
     --------
@@ -180,6 +249,17 @@ def asymptotic_bias_increase(
 ) -> float:
     """Asymptotic increase of squared bias by a merge (Theorem 2, eq. 11).
 
+    Parameters
+    ----------
+    covariance : array-like of shape (2, 2)
+        Covariance of the two inputs.
+    with_signal : array-like of shape (2,)
+        Covariances of the inputs with the signal.
+    aggregate_variance : float
+        Variance of the aggregate.
+    aggregate_with_signal : float
+        Covariance of the aggregate with the signal.
+
     Examples
     --------
     >>> asymptotic_bias_increase(np.eye(2), [1, 0], 0.5, 0.5)
@@ -191,7 +271,20 @@ def asymptotic_bias_increase(
 
 
 class Balance(NamedTuple):
-    """Price and allowance of a merge, as shares of the variance of the signal."""
+    """Price and allowance of a merge, as shares of the variance of the signal.
+
+    Parameters
+    ----------
+    price : float
+        What the merge costs: the increase of squared bias.
+    allowance : float
+        What it gains: the decrease of variance.
+
+    Examples
+    --------
+    >>> Balance(price=0.01, allowance=0.05).pays
+    True
+    """
 
     price: float
     allowance: float
@@ -224,6 +317,23 @@ def mse_balance(
     does not pay by ``noise_variance`` alone. If it pays, it lowers the error there too, for a
     linear h.
 
+    Parameters
+    ----------
+    noise_variance : float
+        Variance of the noise of the target.
+    n_samples : int
+        Number of training rows.
+    signal_variance : float
+        Variance of f.
+    covariance : array-like of shape (2, 2)
+        Covariance of the two inputs.
+    with_signal : array-like of shape (2,)
+        Covariances of the inputs with the signal.
+    aggregate_variance : float
+        Variance of the aggregate.
+    aggregate_with_signal : float
+        Covariance of the aggregate with the signal.
+
     Examples
     --------
     >>> mse_balance(1.0, 11, 1.0, np.eye(2), [0.6, 0.6], 0.5, 0.6).pays
@@ -244,6 +354,15 @@ def linear_correlation_threshold(
     """Smallest correlation for which the mean of two standardised inputs pays, if f is linear.
 
     ``f = first * x1 + second * x2`` (remark on Theorem 3; Bonetti et al. 2023).
+
+    Parameters
+    ----------
+    noise_variance : float
+        Variance of the noise of the target.
+    n_samples : int
+        Number of training rows.
+    first, second : float
+        The coefficients of the two inputs.
 
     Examples
     --------
@@ -270,15 +389,18 @@ def deviance_bound(
     Parameters
     ----------
     covariance : array-like of shape (2, 2)
+        Covariance of the two inputs.
     with_target : array-like of shape (2,)
         Covariances of the inputs with the target.
     aggregate_variance, aggregate_with_target : float
+        Variance of the aggregate, and its covariance with the target.
     curvature : float
         b''(0).
     smallest, largest : float
         m and M: the smallest and the largest of the absolute values of the expected
         coefficients, of their expected squares, and of the expected product.
     dispersion : float, default=1.0
+        Dispersion of the family.
 
     Notes
     -----
@@ -314,6 +436,19 @@ def bivariate_deviance_bound(
     E[w1] - E[w]/2, E[w2] - E[w]/2, E[w1^2] - E[w^2]/4, E[w2^2] - E[w^2]/4 and
     E[w1 w2] - E[w^2]/4.
 
+    Parameters
+    ----------
+    covariance : array-like of shape (2, 2)
+        Covariance of the two inputs.
+    with_target : array-like of shape (2,)
+        Covariances of the inputs with the target.
+    curvature : float
+        b''(0).
+    smallest, largest : float
+        m and M, as above.
+    dispersion : float, default=1.0
+        Dispersion of the family.
+
     Notes
     -----
     It is a bound to second order where :func:`bivariate_bound_is_proved`; elsewhere the increase
@@ -333,13 +468,14 @@ def bivariate_bound_is_proved(
 ) -> bool:
     """Whether the proof of :func:`bivariate_deviance_bound` holds.
 
-    It replaces cov(x, y) times a difference by M |cov(x, y)|. Where cov(x, y) is negative, this
+    It replaces cov(x, y) times a difference by ``M |cov(x, y)|``. Where cov(x, y) is negative, this
     needs M >= -m. And it replaces the difference of the products by m, which needs inputs that
     are not negatively correlated. These conditions are sufficient, not necessary.
 
     Parameters
     ----------
     covariance : array-like of shape (2, 2)
+        Covariance of the two inputs.
     with_target : array-like of shape (2,)
         Covariances of the inputs with the target.
     smallest, largest : float
@@ -368,6 +504,21 @@ def gaussian_deviance_increase(
     """Deviance that a merge adds for a gaussian target: its mean squared error over phi.
 
     Lemma 5 (Appendix C): deviance and mean squared error agree, as samples grow.
+
+    Parameters
+    ----------
+    noise_variance : float
+        Variance of the noise of the target.
+    n_samples : int
+        Number of training rows.
+    covariance : array-like of shape (2, 2)
+        Covariance of the two inputs.
+    with_signal : array-like of shape (2,)
+        Covariances of the inputs with the signal.
+    aggregate_variance : float
+        Variance of the aggregate.
+    aggregate_with_signal : float
+        Covariance of the aggregate with the signal.
 
     Examples
     --------

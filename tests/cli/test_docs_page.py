@@ -9,7 +9,9 @@ import pytest
 from coterie.cli import _errors
 from coterie.cli._commands import coterie
 
-PAGE = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "user-guide" / "command-line.md").read_text(
+    encoding="utf-8"
+)
 
 
 @pytest.mark.parametrize("name", coterie.commands)

@@ -12,7 +12,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
-from coterie import Coterie, GenLinCFA, NonLinCFA, ToleranceCV
+from coterie import Coterie, GenLinCFA, NonLinCFA, TablePreparer, ToleranceCV
 from coterie.datasets import make_groups
 
 
@@ -173,3 +173,9 @@ def test_frames_need_pandas_and_say_so(data, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="to_frame needs pandas: pip install pandas"):
         fit.to_frame()
+
+
+@pytest.mark.parametrize("estimator", [Coterie(), NonLinCFA(), ToleranceCV(), TablePreparer()])
+def test_the_diagram_links_to_the_page_of_the_class(estimator):
+    page = f"https://coterie-dev.github.io/coterie/api/generated/coterie.{type(estimator).__name__}"
+    assert f'href="{page}.html' in estimator._repr_html_()

@@ -1,4 +1,4 @@
-"""The simulations behind docs/assumptions.md, on a few draws."""
+"""The simulations behind docs/how-it-works/assumptions.md, on a few draws."""
 
 import json
 

@@ -18,6 +18,11 @@ BoolArray = NDArray[np.bool_]
 # Whether columns are a SciPy sparse array.
 is_sparse: Callable[[Any], bool] = sparse.issparse
 
+# The page of an estimator, to which its HTML representation links.
+PAGE_OF_ESTIMATOR = (
+    "https://coterie-dev.github.io/coterie/api/generated/coterie.{estimator_name}.html"
+)
+
 # Called with the name of a step, how much of it is done, and how much there is. A step begins with
 # 0 and ends when all is done.
 TellStep = Callable[[str, int, int], None]
@@ -71,6 +76,20 @@ class Verdict(NamedTuple):
     """Price and allowance of each of m candidates to join one group.
 
     A merge is accepted when its price does not exceed its allowance.
+
+    Parameters
+    ----------
+    price : ndarray of shape (m,)
+        What each merge costs.
+    allowance : ndarray of shape (m,)
+        What it may cost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie.extending import Verdict
+    >>> Verdict(np.array([0.01, 0.2]), np.array([0.05, 0.05])).accepts
+    array([ True, False])
     """
 
     price: FloatArray
@@ -104,6 +123,12 @@ class Partition:
     signs : ndarray of shape (n_features,) or None
         -1 for a feature that is multiplied by -1 in its group, relative to the first member.
         None if signs are not allowed.
+
+    Examples
+    --------
+    >>> from coterie.extending import Partition
+    >>> Partition.of([[3, 1], [0, 2]]).labels
+    array([0, 1, 0, 1])
     """
 
     groups: tuple[IntArray, ...]
@@ -139,9 +164,30 @@ class Partition:
 
 
 class Decision(NamedTuple):
-    """Verdicts on some candidates to join one group, in the order in which they were judged."""
+    """Verdicts on some candidates to join one group, in the order in which they were judged.
 
-    seed: int  # the feature that opened the group
+    Parameters
+    ----------
+    seed : int
+        The feature that opened the group.
+    candidates : ndarray of shape (m,)
+        The features that were judged.
+    verdict : Verdict
+        Their prices and allowances.
+    accepted : ndarray of bool, shape (m,)
+        Which of them joined. A search may leave out some that could have joined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie.extending import Decision, Verdict
+    >>> verdict = Verdict(np.array([0.01, 0.2]), np.array([0.05, 0.05]))
+    >>> decision = Decision(0, np.array([1, 2]), verdict, verdict.accepts)
+    >>> decision.candidates[decision.accepted]
+    array([1])
+    """
+
+    seed: int
     candidates: IntArray
     verdict: Verdict
     accepted: BoolArray
@@ -175,15 +221,23 @@ def trace_of(decisions: Sequence[Decision], partition: Partition) -> Trace:
 
 
 class SearchResult(NamedTuple):
-    """What a search returns.
+    """What a search returns; :func:`outcome` makes it of groups and decisions.
 
     Parameters
     ----------
     partition : Partition
+        The groups.
     trace : record array
         All merges in order, and those refusals that the limits ask to watch.
     n_refused : ndarray of shape (n_groups,)
         How many candidates each group has refused, whether the trace has them or not.
+
+    Examples
+    --------
+    >>> from coterie.extending import outcome
+    >>> found = outcome([[0, 1], [2]], [])
+    >>> found.partition.labels, len(found.trace), found.n_refused
+    (array([0, 0, 1]), 0, array([0, 0]))
     """
 
     partition: Partition

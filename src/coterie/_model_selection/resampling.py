@@ -181,7 +181,9 @@ def stability(
     Parameters
     ----------
     X : array-like, data frame or xarray field of shape (n_samples, n_features)
+        Features.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        Targets.
     estimator : reducer or None, default=None
         The reducer, such as ``GenLinCFA(family="bernoulli")``. It is cloned and not changed. None:
         ``Coterie()``.

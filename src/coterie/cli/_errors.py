@@ -29,7 +29,7 @@ FLAG_OF_PARAMETER = {
     "sample_weight": "--weights",
     "cv must": "--folds must",
 }
-# Documented in docs/command-line.md.
+# Documented in docs/user-guide/command-line.md.
 DONE, BUG, USAGE, INPUT, OUTPUT = 0, 1, 2, 3, 4
 
 

@@ -34,6 +34,7 @@ def make_paper_data(
     noise : float, default=10.0
         Standard deviation of the noise.
     relation : {"linear", "quadratic"}, default="linear"
+        Whether the target follows the features or their squares.
     task : {"regression", "classification"}, default="regression"
         Classification asks whether the target is at least 0 (linear), or at least its mean
         (quadratic).
@@ -77,7 +78,22 @@ def make_paper_data(
 
 
 class Trial(NamedTuple):
-    """Training and test rows of one repetition."""
+    """Training and test rows of one repetition of the paper, as a named tuple.
+
+    Parameters
+    ----------
+    X_train, X_test : ndarray of shape (n_samples, n_features)
+        Features.
+    y_train, y_test : ndarray of shape (n_samples,)
+        Targets.
+
+    Examples
+    --------
+    >>> from coterie.datasets import make_paper_data, paper_trial
+    >>> trial = paper_trial(*make_paper_data(), trial=0)
+    >>> trial.X_train.shape, trial.y_test.shape
+    ((2000, 100), (1000,))
+    """
 
     X_train: FloatArray
     X_test: FloatArray
@@ -138,11 +154,13 @@ def make_groups(
     Parameters
     ----------
     n_samples, n_features, n_groups : int
+        Size of the problem.
     correlation : float, default=0.9
         Between features of the same group, above 0 and at most 1.
     noise : float, default=1.0
         Standard deviation of the noise of the target.
     random_state : int, RandomState instance or None, default=None
+        Seed of the draws.
 
     Returns
     -------

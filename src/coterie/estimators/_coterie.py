@@ -137,7 +137,7 @@ class Coterie(Reducer):
         All results of the fit in one immutable object, with all that ``transform`` needs.
     n_features_in_ : int
         Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features. Only set if all column names of X are strings.
 
     See Also
@@ -149,9 +149,9 @@ class Coterie(Reducer):
     -----
     The price of a merge is how much it raises the penalised sum of squares of a ridge regression
     on all groups: the square of the difference between two coefficients, divided by its variance
-    (docs/joint-price.md). For several targets, prices add up. Missing values are taken to
-    be at the mean; ``transform`` fills them from the other members of the group. A column without
-    any value is an error.
+    (the page "The joint price" of the documentation). For several targets, prices add up. Missing
+    values are taken to be at the mean; ``transform`` fills them from the other members of the
+    group. A column without any value is an error.
 
     Examples
     --------

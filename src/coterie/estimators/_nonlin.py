@@ -147,7 +147,7 @@ class NonLinCFA(Reducer):
         All results of the fit in one immutable object, with all that ``transform`` needs.
     n_features_in_ : int
         Number of features seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features. Only set if all column names of X are strings.
 
     See Also

@@ -27,7 +27,7 @@ from coterie._core.fit import (
     checked_names,
     fit_groups,
 )
-from coterie._core.values import FloatArray, IntArray, Trace
+from coterie._core.values import PAGE_OF_ESTIMATOR, FloatArray, IntArray, Trace
 from coterie._data.engines import engine_of
 from coterie._data.fields import is_field
 from coterie._data.moments import Moments
@@ -112,6 +112,9 @@ class Reducer(CallbackSupportMixin, TransformerMixin, BaseEstimator, ABC):
     missing: Any
     fit_: Fit
     _takes_several_targets: ClassVar[bool] = True
+    # Read by scikit-learn for the link of the HTML representation.
+    _doc_link_module = "coterie"
+    _doc_link_template = PAGE_OF_ESTIMATOR
     # How many steps a fit has at most; None if the number of searches is not known.
     _n_steps: ClassVar[int | None] = None
 

@@ -177,6 +177,16 @@ NUMBERED_FAMILIES = {"negative_binomial": negative_binomial}
 def dispersion_of(family: Family) -> float | None:
     """The dispersion of a family made by :func:`negative_binomial`; None for any other family.
 
+    Parameters
+    ----------
+    family : Family
+        Any family.
+
+    Returns
+    -------
+    float or None
+        The dispersion.
+
     Examples
     --------
     >>> from coterie.families import negative_binomial

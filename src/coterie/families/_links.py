@@ -25,6 +25,7 @@ class Link:
     Parameters
     ----------
     name : str
+        The name, for messages.
     of_mean : callable
         The link: the linear predictor as a function of the mean.
     mean : callable

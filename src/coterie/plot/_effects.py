@@ -36,6 +36,7 @@ class EffectsDisplay:
     names : list of str
         One for each group.
     effects : ndarray of shape (n_outputs, n_groups)
+        The effect of each group on each output.
     outputs : list of str
         The targets, or classes.
     low, high : ndarray of shape (n_outputs, n_groups) or None, default=None

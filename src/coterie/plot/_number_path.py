@@ -26,6 +26,7 @@ class NumberPathDisplay:
     Parameters
     ----------
     n_groups : ndarray of shape (n_numbers,)
+        The numbers of groups that were scored.
     score : ndarray of shape (n_numbers,)
         Cross-validated.
     std_error : ndarray of shape (n_numbers,)

@@ -27,6 +27,7 @@ class PathDisplay:
     Parameters
     ----------
     path : TolerancePath
+        What :func:`coterie.tolerance_path` gave.
     own : float or None, default=None
         A tolerance to mark: that of the reducer.
 

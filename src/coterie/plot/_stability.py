@@ -30,6 +30,7 @@ class StabilityDisplay:
     Parameters
     ----------
     result : Stability
+        What :func:`coterie.stability` gave.
     names : list of str or None, default=None
         One for each feature.
 

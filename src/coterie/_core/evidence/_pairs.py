@@ -21,6 +21,27 @@ class PairMoments(NamedTuple):
 
     Every field broadcasts to shape (sets..., k, m), for k groups and m candidates. Each column has
     a scale of its own, so only ratios of moments are meaningful.
+
+    Parameters
+    ----------
+    n : ndarray
+        The number of rows, or the sum of their weights.
+    u, v, w, y : ndarray
+        Means.
+    uu, vv, ww, yy : ndarray
+        Sums of squared deviations from the mean.
+    uv, uy, vy, wy : ndarray
+        Sums of products of deviations from the means.
+
+    Examples
+    --------
+    The squared correlation of the group with the target, and with a candidate:
+
+    >>> from coterie.extending import PairMoments
+    >>> moments = dict.fromkeys(PairMoments._fields, 0.0)
+    >>> pairs = PairMoments(**moments | {"uu": 4.0, "vv": 1.0, "yy": 9.0, "uy": 3.0, "uv": 1.0})
+    >>> pairs.uy**2 / (pairs.uu * pairs.yy), pairs.uv**2 / (pairs.uu * pairs.vv)
+    (0.25, 0.25)
     """
 
     n: FloatArray

@@ -18,7 +18,38 @@ MAX_TEMPORARY = 2**22
 
 @runtime_checkable
 class RunningAggregate(Protocol):
-    """Interface of an aggregate that keeps a state and can evaluate many candidates at once."""
+    """Interface of an aggregate that keeps a state and can evaluate many candidates at once.
+
+    An aggregation with these methods, besides ``name`` and ``values``, keeps a state of each
+    group. Without them, the aggregate with each candidate is computed from all columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import NonLinCFA
+    >>> from coterie.datasets import make_groups
+    >>> class Range:
+    ...     name, keeps_single = "range", False
+    ...
+    ...     def values(self, columns):
+    ...         return columns.max(axis=1) - columns.min(axis=1)
+    ...
+    ...     def first(self, column):
+    ...         return column, column
+    ...
+    ...     def joined(self, state, column):
+    ...         return np.minimum(state[0], column), np.maximum(state[1], column)
+    ...
+    ...     def value(self, state):
+    ...         return state[1] - state[0]
+    ...
+    ...     def with_each(self, state, columns):
+    ...         low, high = (side[:, None] for side in state)
+    ...         return np.maximum(high, columns) - np.minimum(low, columns)
+    >>> X, y, _ = make_groups(300, 6, 2, noise=3.0, random_state=0)
+    >>> NonLinCFA(0.3, aggregation=Range()).fit(X, y).get_feature_names_out()[0]
+    'range(x0, x1, x2, x3, x4, x5)'
+    """
 
     def first(self, column: FloatArray) -> Any:
         """State of a group of one column, given with shape (n_samples,)."""

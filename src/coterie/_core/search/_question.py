@@ -18,7 +18,26 @@ class Question(Protocol[State]):
     """Gives verdicts on candidates that might join a group.
 
     The state of a group is private to the question. A search may ask about several groups at
-    once, if it can predict them. This is only faster: no decision depends on it.
+    once, if it can predict them. This is only faster: no decision depends on it. ``n_features``,
+    ``alone``, ``joined`` and ``judge`` are enough for a search of one's own.
+
+    Examples
+    --------
+    A search that judges all features as candidates of the first:
+
+    >>> import numpy as np
+    >>> from coterie import NonLinCFA
+    >>> from coterie.datasets import make_groups
+    >>> from coterie.extending import outcome
+    >>> def beside_the_first(question, limits):
+    ...     others = np.arange(1, question.n_features)
+    ...     verdict = question.judge(question.alone(0), others)
+    ...     nearest = others[np.argmin(verdict.price)]
+    ...     print(f"of {len(others)} candidates, the cheapest is {nearest}")
+    ...     return outcome([[feature] for feature in range(question.n_features)], [])
+    >>> X, y, _ = make_groups(300, 6, 2, noise=3.0, random_state=0)
+    >>> reducer = NonLinCFA(0.05, search=beside_the_first).fit(X, y)
+    of 5 candidates, the cheapest is 2
     """
 
     @property
@@ -66,6 +85,7 @@ class Limits:
         A candidate must be a neighbour of a member of the group. Nonzero entries are neighbours,
         in either direction.
     max_group_size : int or None
+        The largest number of members in a group.
     kinds : ndarray of shape (n_features,) or None
         Features of different kinds 1, 2, ... never share a group. Kind 0 may join any kind, and
         kind ALONE joins none.
@@ -79,6 +99,14 @@ class Limits:
     watched : ndarray of bool, shape (n_features,), or None
         The features whose refusals belong in the trace, besides all merges; None: those of all.
         There are far more refusals than merges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie.extending import Limits
+    >>> limits = Limits(max_group_size=2, constant=np.array([False, True, False]))
+    >>> limits.alike(0, np.array([1, 2]))
+    array([2])
     """
 
     neighbours: sparse.csr_array | None = None
@@ -156,12 +184,24 @@ class Search:
     Parameters
     ----------
     name : str
+        The name, for messages and ``repr``.
     run : callable
         Takes a :class:`Question` and :class:`Limits`, and returns a :class:`SearchResult`, such as
         :func:`outcome` makes of groups and decisions.
     ignores_order : bool, default=False
         Whether the result must not depend on the order of the columns. The columns are then sorted
         by their content, and the limits know which are copies.
+
+    Examples
+    --------
+    >>> from coterie import NonLinCFA
+    >>> from coterie.datasets import make_groups
+    >>> from coterie.extending import Search, outcome
+    >>> def all_alone(question, limits):
+    ...     return outcome([[feature] for feature in range(question.n_features)], [])
+    >>> X, y, _ = make_groups(300, 6, 2, noise=3.0, random_state=0)
+    >>> NonLinCFA(0.05, search=Search("alone", all_alone)).fit(X, y).n_groups_
+    6
     """
 
     name: str

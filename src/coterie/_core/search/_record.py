@@ -55,7 +55,29 @@ class Record:
 
 
 def outcome(groups: Iterable[ArrayLike], decisions: Iterable[Decision]) -> SearchResult:
-    """The partition into these groups, and the trace of these decisions."""
+    """The partition into these groups, and the trace of these decisions.
+
+    Parameters
+    ----------
+    groups : iterable of array-like
+        The members of each group.
+    decisions : iterable of Decision
+        The decisions of a search, in their order.
+
+    Returns
+    -------
+    SearchResult
+        The partition, its trace and the numbers of refusals.
+
+    Examples
+    --------
+    >>> from coterie.extending import Decision, Verdict, outcome
+    >>> verdict = Verdict(np.array([0.01, 0.2]), np.array([0.05, 0.05]))
+    >>> decision = Decision(0, np.array([1, 2]), verdict, verdict.accepts)
+    >>> found = outcome([[0, 1], [2]], [decision])
+    >>> found.trace.candidate, found.n_refused
+    (array([1, 2], dtype=int32), array([1, 0]))
+    """
     members = [np.asarray(group, dtype=np.intp) for group in groups]
     record = Record(sum(len(group) for group in members), None)
     for decision in decisions:

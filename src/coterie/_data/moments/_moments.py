@@ -53,13 +53,13 @@ class Moments:
         Sum of the weights of the rows.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if batches had column names.
     targets : list of str
         Names of the targets.
     n_folds : int
         Number of folds, 0 if none were given.
-    mean : ndarray of shape (n_features_in_,)
+    mean : ndarray of shape (`n_features_in_`,)
         Mean of each feature.
     nbytes : int
         Memory that the moments take.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from coterie._core.values import FitWarning, FloatArray
+from coterie._core.values import PAGE_OF_ESTIMATOR, FitWarning, FloatArray
 from coterie._data.frames import known_frame
 from coterie._data.preparation._columns import Column, read_column
 from coterie._data.preparation._dates import calendar_parts, useful_parts
@@ -94,6 +94,9 @@ class TablePreparer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     """
 
     columns_: list[PreparedColumn]
+    # Read by scikit-learn for the link of the HTML representation.
+    _doc_link_module = "coterie"
+    _doc_link_template = PAGE_OF_ESTIMATOR
 
     def __init__(
         self,

@@ -201,7 +201,9 @@ def tolerance_path(
     Parameters
     ----------
     X : array-like, sparse array or data frame of shape (n_samples, n_features)
+        Features.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        Targets.
     estimator : NonLinCFA, GenLinCFA, MutualCFA or None, default=None
         The reducer. Its tolerance is ignored, and its other parameters are used. None:
         ``NonLinCFA()``. The `cv` of the reducer, which scores prices, is used too: its default

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._core.fit import Fit
-from coterie._core.values import FloatArray
+from coterie._core.values import PAGE_OF_ESTIMATOR, FloatArray
 from coterie._data.parameters import checked_flag
 from coterie._data.training import rows_at_hand
 from coterie._model_selection.tuning._path import TolerancePath, tolerance_path
@@ -125,6 +125,10 @@ class ToleranceCV(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     >>> bool((reducer.labels_ == labels).all())
     True
     """
+
+    # Read by scikit-learn for the link of the HTML representation.
+    _doc_link_module = "coterie"
+    _doc_link_template = PAGE_OF_ESTIMATOR
 
     fit_: Fit
 

@@ -79,6 +79,7 @@ def summarise(
     y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
         The targets, for the coefficients of a linear model on the aggregates.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
     scores : list of Score, optional
         Scores on held-out rows, such as those of `coterie.report.compare`.
     metric : str, optional
@@ -94,6 +95,7 @@ def summarise(
         Vertical and horizontal coordinates, such as latitude and longitude. By default those in
         the names, such as "wind_lon120_lat-30".
     title, task : str, optional
+        The title of the report, and what y is.
     targets : str or list of str, optional
         Names of the targets.
     n_test_rows : int, optional

@@ -241,6 +241,7 @@ class Summary:
     Parameters
     ----------
     title : str
+        Title of the report.
     method : str
         The class of the reducer.
     parameters : dict of str
@@ -256,17 +257,21 @@ class Summary:
     n_rows, n_test_rows : int or None
         Rows of the fit, and held-out rows of the scores.
     tolerance, penalty : float or None
+        Those of the paper's rules; None if there are none.
     features : list of str, D
+        Names of the features.
     labels : list of int, D
         Group of each feature.
     signs : list of int, D
         -1 for features that are multiplied by -1.
     groups : list of Group
+        The groups, with their members and what is known of them.
     metric : str
         Name of the score: "R2", "ROC AUC", "share of deviance explained".
     scores : list of Score
         The fit itself first.
     path, correlation, spectrum, map : optional
+        What the report draws.
     n_resamples : int or None
         Number of resamples; None if not computed.
     agreement : float or None
@@ -280,6 +285,14 @@ class Summary:
         What to do, with its error; None if nothing was scored.
     numbers, tree : optional
         For a joint fit: scores for each number of groups, and the tree of likeness.
+
+    Examples
+    --------
+    >>> import coterie
+    >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> summary = coterie.report.summarise(coterie.Coterie().fit(X, y), X, y)
+    >>> summary.method, len(summary.groups)
+    ('Coterie', 3)
     """
 
     title: str

@@ -49,11 +49,13 @@ class StudyVerdict:
     Parameters
     ----------
     code : {"use_groups", "use_rival", "keep_all", "nothing_predicts", "unsure"}
+        The recommendation in one word.
     sentence : str
         The recommendation.
     reason : str
         The scores that it rests on, and how they were measured.
     metric : str
+        Name of the score.
     score : float
         Mean score of the groups.
     error : float or None
@@ -61,12 +63,21 @@ class StudyVerdict:
     n_columns, n_features : int
         Number of columns after and before.
     n_splits : int
+        Number of splits.
     splits : str
         How rows were held out, such as "5 folds of shuffled rows, 3 times".
     differences : list of Difference
         One for each rival and score.
     rival : str
         The method to use instead, for "use_rival"; else empty.
+
+    Examples
+    --------
+    >>> import coterie
+    >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> verdict = coterie.report.study(X, y).verdict
+    >>> verdict.code, verdict.metric, verdict.n_columns, verdict.n_splits
+    ('use_groups', 'R2', 3, 15)
     """
 
     code: str

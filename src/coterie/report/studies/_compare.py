@@ -48,12 +48,21 @@ class Comparison:
     Parameters
     ----------
     task, metric : str
+        What y was taken to be, and the name of the score.
     scores : list of Score
         Means over the folds: coterie first, then the others from high to low.
     fold_scores : dict of lists of float
         The score of each method on each fold, by name.
     test_ratio : float
         Number of test rows for each training row.
+
+    Examples
+    --------
+    >>> import coterie
+    >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> comparison = coterie.report.compare(X, y)
+    >>> comparison.metric, comparison.scores[0].name, comparison.scores[0].n_columns
+    ('R2', 'coterie', 3.0)
     """
 
     task: str
@@ -106,7 +115,9 @@ def compare(
     Parameters
     ----------
     X : array-like, data frame or xarray field of shape (n_samples, n_features)
+        Features.
     y : array-like of shape (n_samples,)
+        Target.
     estimator : reducer or None, default=None
         None: :class:`coterie.Coterie` for the task.
     task : {"regression", "classes", "counts"} or None, default=None

@@ -83,8 +83,14 @@ def group_importance(
     ----------
     reducer : reducer
         Fitted.
-    X, y, sample_weight, groups, offset, exposure, by_time, random_state
-        As in :func:`coterie.report.study`.
+    X, y : array-like
+        As in :func:`coterie.report.study`, like the next.
+    sample_weight, groups, offset, exposure : array-like or None, default=None
+        What belongs to the rows.
+    by_time : bool, default=False
+        Whether rows are in time order.
+    random_state : int, default=0
+        Seed of the order of the rows.
     cv, n_repeats : int
         Number of folds, and how often they are made.
 

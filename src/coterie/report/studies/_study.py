@@ -75,8 +75,17 @@ class Study:
     reducer : reducer
         Fitted to all rows; with `test_last`, to the training rows.
     summary : Summary
+        What the report shows.
     preparer : TablePreparer or None
         What made numbers of a frame with text, categories or dates; new rows need it, too.
+
+    Examples
+    --------
+    >>> import coterie
+    >>> X, y, _ = coterie.datasets.make_groups(300, 12, 3, noise=3.0, random_state=0)
+    >>> study = coterie.report.study(X, y)
+    >>> study.reducer.n_groups_, study.preparer is None
+    (3, True)
     """
 
     reducer: Any
@@ -140,6 +149,7 @@ def study(
     X : array-like, data frame or xarray field of shape (n_samples, n_features)
         Columns of text, categories and dates are prepared by :class:`coterie.TablePreparer`.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        Targets.
     estimator : reducer or None, default=None
         None: :class:`coterie.Coterie` for the task.
     task : {"regression", "classes", "counts"} or None, default=None
@@ -169,8 +179,11 @@ def study(
     n_resamples : int, default=0
         Number of random halves of the rows on which the fit is repeated; 0 for none.
     random_state : int, default=0
-    positions, coordinates, title, targets, notes
-        As in `summarise`.
+        Seed of the splits and the resamples.
+    positions, coordinates : array-like, optional
+        Where features lie, as in :func:`coterie.report.summarise`, like the next.
+    title, targets, notes : str and lists of str, optional
+        The title of the report, the names of the targets, and further sentences.
     progress : callable or None, default=None
         Called with the name of the step, the number done and the total.
 
