@@ -1,40 +1,53 @@
 # Everything here sets up what it needs: a virtual environment in .venv, from Python >= 3.11.
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+SCRIPTS := Scripts
+else
 PYTHON ?= python3
-BIN := .venv/bin
+SCRIPTS := bin
+endif
+BIN := .venv/$(SCRIPTS)
+PIP := -m pip install --quiet --disable-pip-version-check
 LIGHT := .venv/light
 READY := .venv/ready
 ENGINES := .venv/engines
 SITE := .venv/site
+PACKAGE := .venv-package/ready
 # Of the hunt: how long, and from which seed on; the seconds of the clock, if nobody says.
 MINUTES ?= 10
 SEED ?= $(shell date +%s)
 
 MUTANTS ?= --number 200 --minutes 30
 
-# The lowest versions of what is needed, in a virtual environment of their own.
-FLOORS := .venv-floors
-# One of so many fast tests is run with them: make floors SHARE=1 runs all.
-SHARE ?= 12
+# Virtual environments of their own: the oldest versions that are declared, and the newest there are,
+# pre-releases too.
+OLDEST := .venv-oldest
+NEWEST := .venv-newest
+# One of so many fast tests is run with the oldest: make test-oldest SHARE=12.
+SHARE ?= 1
+# More arguments of pytest, as in make test-fast PYTEST="-n 1".
+PYTEST ?= -n auto -q
 
-.PHONY: help demo test check floors hunt quick mutants reproduce bench asv figures pictures docs clean
+.PHONY: help demo test test-fast test-oldest test-newest check hunt quick mutants coverage package \
+	reproduce bench asv figures pictures docs clean
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 20
 
 # What a user installs; enough for the demo, and set up in seconds.
 $(LIGHT): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "coterie needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[cli]'
+	$(BIN)/python $(PIP) --no-compile -e '.[cli]'
 	touch $(LIGHT)
 
 $(READY): $(LIGHT)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python $(PIP) -e '.[dev]'
 	touch $(READY)
 
 $(ENGINES): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,engines]'
+	$(BIN)/python $(PIP) -e '.[dev,engines]'
 	touch $(ENGINES)
 
 demo: $(LIGHT)  ## group the features of two problems, compare with PCA and Ward, and write a report
@@ -45,31 +58,38 @@ demo: $(LIGHT)  ## group the features of two problems, compare with PCA and Ward
 test: $(ENGINES)  ## all tests, the paper's tables included
 	$(BIN)/python -m pytest -n auto -q
 
-check: $(ENGINES)  ## types, lint, all fast tests, a third of the slow ones, and shares of floors and tables
+test-fast: $(ENGINES)  ## all fast tests
+	$(BIN)/python -m pytest $(PYTEST) -m 'not slow'
+
+check: $(ENGINES)  ## types, lint, all fast tests, a fifth of the slow ones, and shares of test-oldest and quick
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n auto -q --share 5
-	$(MAKE) floors
+	$(MAKE) test-oldest SHARE=12
 	$(MAKE) quick
 
 hunt: $(ENGINES)  ## look for wrong answers in random problems, as in make hunt MINUTES=30 SEED=1
 	PYTHONPATH=tests $(BIN)/python -m hunt --minutes $(MINUTES) --seed $(SEED)
 
-$(FLOORS)/ready: pyproject.toml requirements/floors.txt
-	$(PYTHON) -m venv $(FLOORS)
-	$(FLOORS)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
-		-c requirements/floors.txt -e '.[arrow,cli,plot,progress]' \
-		hypothesis jsonschema openpyxl pandas pytest pytest-xdist statsmodels xarray
-	touch $(FLOORS)/ready
+$(OLDEST)/ready: pyproject.toml requirements/oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/$(SCRIPTS)/python $(PIP) --no-compile -c requirements/oldest.txt -e '.[dev,engines]'
+	touch $(OLDEST)/ready
 
-# Left out: what stands on libraries that are not there, and on none but the newest versions.
-floors: $(FLOORS)/ready  ## a share of the fast tests with the lowest versions that are declared
-	$(FLOORS)/bin/python -m pytest -n auto -q -m 'not slow' --share-of-fast $(SHARE) \
-		--hypothesis-profile few -p no:cacheprovider \
-		--ignore tests/_data/engines --ignore tests/experiments --ignore tests/_core/compiled \
-		--ignore tests/test_docs.py --ignore tests/test_examples.py \
-		--ignore src/coterie/_data/engines --ignore src/coterie/_core/compiled --ignore src/coterie/_persist/onnx.py
+$(NEWEST)/ready: pyproject.toml requirements/newest.txt
+	$(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/$(SCRIPTS)/python $(PIP) --no-compile --pre --upgrade -c requirements/newest.txt \
+		-e '.[dev,engines]'
+	touch $(NEWEST)/ready
+
+test-oldest: $(OLDEST)/ready  ## the fast tests with the oldest versions that are declared
+	$(OLDEST)/$(SCRIPTS)/python -m pytest $(PYTEST) -m 'not slow' --share-of-fast $(SHARE) \
+		--hypothesis-profile few -p no:cacheprovider
+
+test-newest: $(NEWEST)/ready  ## the fast tests with the newest versions, pre-releases too
+	$(NEWEST)/$(SCRIPTS)/python -m pytest $(PYTEST) -m 'not slow' --share-of-fast $(SHARE) \
+		--hypothesis-profile few -p no:cacheprovider
 
 quick: $(READY)  ## a share of the paper's tables in a minute or two; fails where a number is not met
 	rm -rf build/quick
@@ -84,7 +104,7 @@ reproduce: $(READY)  ## all tables and figures of the paper and the comparison, 
 
 # On an idle machine; BUSY=1 measures in spite of others, and marks the figures as preliminary.
 bench: $(READY)  ## measure speed and memory beside peers; writes benchmarks/results
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(BIN)/python $(PIP) -e '.[bench]'
 	$(BIN)/coterie warm-up
 	$(BIN)/python benchmarks/run.py $(if $(BUSY),--busy)
 
@@ -96,7 +116,7 @@ MACHINE ?= two-cores
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 
 asv: $(READY)  ## time the last change with asv; fails where something takes 10 % longer
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[asv]'
+	$(BIN)/python $(PIP) -e '.[asv]'
 	$(BIN)/python benchmarks/idle.py $(if $(BUSY),--busy)
 	$(ASV) machine --machine $(MACHINE) --arch x86_64 --os Linux --cpu "$(CORES) cores" \
 		--num_cpu $(CORES) --ram "$$(free --giga | awk '/Mem/ {print $$2}') GB"
@@ -109,7 +129,7 @@ pictures: $(READY)  ## draw the pictures of the README and of docs again
 	$(BIN)/python docs/pictures.py
 
 $(SITE): $(LIGHT)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/python $(PIP) -e '.[docs]'
 	touch $(SITE)
 
 # From nothing each time: pages of names and examples that are gone would stay. Needs no network.
@@ -119,5 +139,24 @@ docs: $(SITE)  ## build the site of the documentation into build/site, and check
 	$(BIN)/python docs/check_links.py build/site
 	@echo "Open build/site/index.html."
 
+coverage: $(ENGINES)  ## which lines and branches of the package the fast tests run
+	$(BIN)/python -m pytest $(PYTEST) -m 'not slow' --cov --cov-report=term --cov-report=xml
+
+$(PACKAGE): pyproject.toml
+	$(PYTHON) -m venv .venv-package
+	.venv-package/$(SCRIPTS)/python $(PIP) --no-compile -e '.[package]'
+	touch $(PACKAGE)
+
+package: $(PACKAGE)  ## build the sdist and the wheel into dist/ and check them
+	rm -rf dist
+	.venv-package/$(SCRIPTS)/python -m build
+	.venv-package/$(SCRIPTS)/twine check --strict dist/*
+	.venv-package/$(SCRIPTS)/check-wheel-contents dist/*.whl
+	.venv-package/$(SCRIPTS)/validate-pyproject pyproject.toml
+	.venv-package/$(SCRIPTS)/pyroma --min=10 .
+	.venv-package/$(SCRIPTS)/cffconvert --validate
+	.venv-package/$(SCRIPTS)/python release/check.py $(TAG)
+	.venv-package/$(SCRIPTS)/python release/recipe.py
+
 clean:  ## remove the virtual environments, caches and generated pages
-	rm -rf build/site build/doctrees docs/gallery docs/api/generated .venv $(FLOORS) .asv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build/site build/doctrees docs/gallery docs/api/generated .venv .asv $(OLDEST) $(NEWEST) .venv-package .pytest_cache .mypy_cache .ruff_cache .hypothesis

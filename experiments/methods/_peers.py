@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegressionCV, RidgeCV
 from sklearn.model_selection import BaseCrossValidator
 
-from experiments.methods._peers_common import selection
+from experiments.methods._peers_common import L2_CV, selection
 from experiments.methods._peers_groups import SortedL1, VarClus, Ward
 from experiments.methods._peers_projection import PartialLeastSquares, SupervisedUMAP
 from experiments.methods._peers_selection import (
@@ -52,11 +52,10 @@ class RidgeOnAllColumns:
         # Its own score is what it is tuned by, and every other model's is accuracy.
         return LogisticRegressionCV(
             Cs=np.logspace(-4, 3, 8),
-            l1_ratios=(0.0,),
             cv=folds,
             scoring="accuracy",
             max_iter=2000,
-            use_legacy_attributes=False,
+            **L2_CV,
         )
 
 

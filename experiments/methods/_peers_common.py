@@ -6,8 +6,10 @@ import warnings
 from functools import partial
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn.feature_selection import f_classif, f_regression
 
 from experiments.methods._reduction import (
@@ -20,6 +22,13 @@ from experiments.methods._reduction import (
     Unavailable,
 )
 
+# How to ask LogisticRegression for absolute values and LogisticRegressionCV for squares: before
+# scikit-learn 1.8, l1_ratio means nothing unless the penalty says so; since then, penalty warns.
+SINCE_1_8 = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 8)
+L1: dict[str, Any] = {"l1_ratio": 1.0} if SINCE_1_8 else {"penalty": "l1"}
+L2_CV: dict[str, Any] = (
+    {"l1_ratios": (0.0,), "use_legacy_attributes": False} if SINCE_1_8 else {"penalty": "l2"}
+)
 PENALTIES = (0.9, 0.6, 0.4, 0.25, 0.15, 0.1, 0.06, 0.03, 0.015, 0.005, 0.001)
 
 

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, lasso_path
 
 from experiments.methods._peers_common import (
+    L1,
     f_scores,
     falling_path,
     package,
@@ -117,7 +118,7 @@ def logistic_path(X: FloatArray, y: FloatArray, penalties: FloatArray) -> FloatA
     # liblinear takes a small part of saga's time here. It shrinks the intercept too, little when
     # that is scaled up, and at its usual tolerance leaves many small coefficients that are not 0.
     model = LogisticRegression(
-        l1_ratio=1.0,
+        **L1,
         solver="liblinear",
         intercept_scaling=10.0,
         tol=1e-6,

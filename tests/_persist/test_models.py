@@ -967,3 +967,19 @@ def test_what_had_no_effect_in_a_file_of_format_1_is_left_out(problem, tmp_path)
     document["parameters"]["engine"] = "columns"
     path.write_text(json.dumps(document | {"version": 1}))
     assert coterie.load(path).fit(X, y).covariance == "auto"
+
+
+COTERIE = {"is": "reducer", "name": "Coterie", "parameters": {}}
+
+
+@pytest.mark.parametrize("inside", ["coterie", 3, {"is": "tuple", "values": []}, COTERIE])
+def test_a_tuned_reducer_that_is_no_reducer_is_told(inside, rng, tmp_path):
+    X, y = correlated(rng)
+    path = tmp_path / "model.json"
+    ToleranceCV(NonLinCFA(cv=None), n_tolerances=3).fit(X, y).save(path)
+    document = json.loads(path.read_text())
+    document["parameters"]["estimator"] = inside
+    path.write_text(json.dumps(document))
+    with pytest.raises(ValueError, match=r"model\.json cannot be loaded: .*estimator") as error:
+        coterie.load(path)
+    check_sentence(error, path)

@@ -30,7 +30,13 @@ def run_in_onnx(model, X):
     pytest.importorskip("skl2onnx")
     runtime = pytest.importorskip("onnxruntime")
     content = coterie.to_onnx(model).SerializeToString()
-    session = runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    try:
+        session = runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    except runtime.capi.onnxruntime_pybind11_state.NotImplemented as error:
+        # Older versions have no cosine of float64.
+        if "Cos(" not in str(error):
+            raise
+        pytest.skip(str(error))
     return session.run(None, {"X": X.astype(np.float32)})[0]
 
 

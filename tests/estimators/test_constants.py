@@ -6,7 +6,6 @@ import pytest
 from conftest import correlated
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression
 
 from coterie import FitWarning, GenLinCFA, LinCFA, Moments, MutualCFA, NonLinCFA
 from coterie._core import compiled
@@ -138,8 +137,8 @@ def test_all_constant_is_one_group(rng):
 def test_a_column_that_varies_in_new_rows_does_not_leak_into_the_others():
     X, with_constants, _, y = problem()
     reducer = told(NonLinCFA(), with_constants, y)
-    model = LinearRegression().fit(reducer.transform(with_constants), y)
     later = with_constants.copy()
     later[:, 3] += 1e6
-    before, after = (model.predict(reducer.transform(each)) for each in (with_constants, later))
-    np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-6)
+    before, after = (reducer.transform(each) for each in (with_constants, later))
+    others = np.arange(reducer.n_groups_) != reducer.labels_[3]
+    np.testing.assert_array_equal(after[:, others], before[:, others])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from inspect import signature
+from types import NoneType
 from typing import Any, TypeVar
 
 from coterie._data.preparation import Preparation, TablePreparer
@@ -165,13 +167,16 @@ def _check_model_format(document: Entry) -> None:
 def _reducer_from_json(document: Entry, functions: Mapping[str, Any]) -> Any:
     _check_model_format(document)
     kind = REDUCER_BY_NAME[document["reducer"].word([*REDUCER_BY_NAME])]
-    inside = {name: one for name, one in REDUCER_BY_NAME.items() if one is not ToleranceCV}
+    with_tolerance = [one for one in REDUCERS if "tolerance" in signature(one).parameters]
+    inside = {one.__name__: one for one in with_tolerance}
     reducer = unfitted_in(document["parameters"], kind, functions, inside)
     fitted = document["fitted"]
     fit = fit_in(fitted, functions)
     if isinstance(reducer, ToleranceCV):
         if fit.tolerance is None:
             raise fitted["tolerance"].wrong("a number")
+        if not isinstance(reducer.estimator, (*inside.values(), NoneType)):
+            raise document["parameters"]["estimator"].wrong("a reducer or null")
         restored(reducer, fit, fitted["path"])
     else:
         store(reducer, fit)

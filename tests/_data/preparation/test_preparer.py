@@ -118,7 +118,7 @@ def test_the_order_of_rows_does_not_matter():
 
 def test_unknown_levels_and_missing_values_are_zeros_and_nan():
     preparer = TablePreparer().fit(TABLE)
-    new = TABLE.head(2).assign(city=["Bonn", None], shop=None, day=None, size=None)
+    new = TABLE.head(2).assign(city=["Bonn", None], shop=None, day=pd.NaT, size=np.nan)
     made = preparer.transform(new)
     assert (made.filter(like="city=") == 0).all(axis=None)
     assert (made.filter(like="shop") == 0).all(axis=None)

@@ -99,7 +99,8 @@ class Grid:
         """The grids of several variables; cells that are NaN in every sample are not columns."""
         for variable in variables:
             check_real_numbers(variable)
-        kept = [each.notnull().any(sample_dim, keep_attrs=True) for each in variables]
+        # Before xarray 2025.11, notnull drops the attributes.
+        kept = [each.notnull().any(sample_dim).assign_attrs(each.attrs) for each in variables]
         if any(is_lazy(each) for each in kept):
             from dask import compute
 

@@ -120,8 +120,8 @@ def normalised_weights(
     >>> from coterie import normalised_weights
     >>> normalised_weights([1000, 2000, 0, 3000]).tolist()
     [0.5, 1.0, 0.0, 1.5]
-    >>> normalised_weights([1, 1, 1, 5], total="effective").sum().round(2)
-    np.float64(2.29)
+    >>> float(normalised_weights([1, 1, 1, 5], total="effective").sum().round(2))
+    2.29
     """
     if total not in ("rows", "effective"):
         raise ValueError(f"total must be one of 'rows', 'effective', got {total!r}.")
