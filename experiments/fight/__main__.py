@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from experiments.data import data_folder
@@ -92,10 +93,19 @@ def main(words: list[str] | None = None) -> int:
             print("\nStopped. The same command goes on from here.")
             return 130
         return 0
-    from experiments.fight.page import write_page
-
-    write_page(results.read(given.results))
+    write_all(results.read(given.results))
     return 0
+
+
+def write_all(found: pd.DataFrame) -> None:
+    """The page, with what the groups of generated problems say, where they are kept."""
+    from experiments.fight import tables
+    from experiments.fight.page import TRUTH, write_page
+
+    truth = tables.truth(LABELS)
+    if len(truth):
+        truth.to_csv(TRUTH, index=False)
+    write_page(found)
 
 
 if __name__ == "__main__":

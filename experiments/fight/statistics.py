@@ -7,11 +7,12 @@ of a difference on one set are corrected for splits that share rows (Nadeau and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.stats import rankdata
 from scipy.stats import t as student
 
 from experiments.methods import FloatArray
@@ -39,31 +40,52 @@ def mean_over_splits(table: pd.DataFrame) -> pd.DataFrame:
     return table.groupby(level="set", sort=False).mean().clip(lower=0)
 
 
-def mean_ranks(means: pd.DataFrame) -> pd.Series:
-    """Mean rank over sets, 1 the best; of equal scores the mean of their ranks."""
-    return means.rank(axis=1, ascending=False).mean()
+def mean_ranks(means: FloatArray) -> FloatArray:
+    """Mean rank over sets (the last axis but one), 1 the best; equal scores share their ranks."""
+    return rankdata(-means, axis=-1).mean(axis=-2)
 
 
-def resampled(table: pd.DataFrame, n_boot: int = N_BOOT, seed: int = 0) -> Iterator[pd.DataFrame]:
-    """Means over splits of sets drawn with replacement, and in each of splits drawn so."""
+def resampled(table: pd.DataFrame, n_boot: int | None = None, seed: int = 0) -> FloatArray:
+    """Means over splits of sets drawn with replacement, and over splits drawn so in each set.
+
+    Parameters
+    ----------
+    table : DataFrame
+    n_boot : int or None
+        None: N_BOOT.
+    seed : int
+
+    Returns
+    -------
+    means : ndarray of shape (n_boot, n_sets, n_methods)
+        0 where they are below.
+    """
+    n_boot = N_BOOT if n_boot is None else n_boot
     rng = np.random.default_rng(seed)
-    parts = [part.to_numpy() for _, part in table.groupby(level="set", sort=False)]
-    for _ in range(n_boot):
-        rows = [
-            np.nanmean(parts[i][rng.integers(len(parts[i]), size=len(parts[i]))], axis=0)
-            for i in rng.integers(len(parts), size=len(parts))
-        ]
-        yield pd.DataFrame(rows, columns=table.columns).clip(lower=0)
+    means = np.stack([
+        drawn_means(part.to_numpy(), n_boot, rng)
+        for _, part in table.groupby(level="set", sort=False)
+    ])  # fmt: skip
+    sets = rng.integers(len(means), size=(n_boot, len(means)))
+    return np.clip(means[sets, np.arange(n_boot)[:, None]], 0, None)
 
 
-def ranked(table: pd.DataFrame, n_boot: int = N_BOOT) -> dict[str, Estimate]:
+def drawn_means(scores: FloatArray, n_boot: int, rng: np.random.Generator) -> FloatArray:
+    """Means of splits drawn with replacement; scores that are missing do not count."""
+    n = len(scores)
+    weights = rng.multinomial(n, np.full(n, 1 / n), size=n_boot).astype(float)
+    known = np.isfinite(scores)
+    with np.errstate(invalid="ignore"):
+        return (weights @ np.where(known, scores, 0.0)) / (weights @ known)
+
+
+def ranked(table: pd.DataFrame, n_boot: int | None = None) -> dict[str, Estimate]:
     """The mean rank of each method, the best first."""
-    value = mean_ranks(mean_over_splits(table))
-    draws = pd.DataFrame([mean_ranks(means) for means in resampled(table, n_boot)])
-    low, high = interval_of(draws.to_numpy())
+    value = mean_ranks(mean_over_splits(table).to_numpy())
+    low, high = interval_of(mean_ranks(resampled(table, n_boot)))
     found = {
-        name: Estimate(float(value[name]), float(a), float(b))
-        for name, a, b in zip(table.columns, low, high, strict=True)
+        name: Estimate(float(v), float(a), float(b))
+        for name, v, a, b in zip(table.columns, value, low, high, strict=True)
     }
     return dict(sorted(found.items(), key=lambda item: item[1].value))
 
@@ -86,20 +108,19 @@ class Comparison(NamedTuple):
 
 
 def compared(
-    table: pd.DataFrame, one: str, other: str, *, n_boot: int = N_BOOT, alike: float = ALIKE
+    table: pd.DataFrame, one: str, other: str, *, n_boot: int | None = None, alike: float = ALIKE
 ) -> Comparison:
     """The Bayesian signed-rank test over sets, and how far it moves with sets and splits."""
     both = table[[one, other]].dropna()
 
-    def said(means: pd.DataFrame, n_draws: int) -> list[float]:
-        differences = (means[one] - means[other]).to_numpy()
+    def said(differences: FloatArray, n_draws: int) -> list[float]:
         odds = probabilities(differences, alike=alike, n_draws=n_draws)
         return [float(differences.mean()), *odds]
 
-    means = mean_over_splits(both)
-    value = said(means, 20_000)
-    draws = np.array([said(drawn, 500) for drawn in resampled(both, n_boot)])
-    low, high = interval_of(draws)
+    means = mean_over_splits(both).to_numpy()
+    value = said(means[:, 0] - means[:, 1], 20_000)
+    drawn = resampled(both, n_boot)
+    low, high = interval_of(np.array([said(one[:, 0] - one[:, 1], 200) for one in drawn]))
     estimates = [Estimate(v, float(a), float(b)) for v, a, b in zip(value, low, high, strict=True)]
     return Comparison(len(means), *estimates)
 

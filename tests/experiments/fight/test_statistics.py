@@ -6,6 +6,7 @@ from scipy.stats import ttest_1samp
 from experiments.fight.statistics import (
     compared,
     corrected,
+    drawn_means,
     interval_of,
     mean_over_splits,
     mean_ranks,
@@ -66,7 +67,10 @@ def test_ranks_of_methods_that_never_change_places_are_certain():
 
 
 def test_equal_methods_share_their_rank():
-    assert mean_ranks(mean_over_splits(scores({"a": 0.0, "b": 0.0}))).tolist() == [1.5, 1.5]
+    assert mean_ranks(mean_over_splits(scores({"a": 0.0, "b": 0.0})).to_numpy()).tolist() == [
+        1.5,
+        1.5,
+    ]
 
 
 def test_intervals_hold_the_value_and_shrink_with_sets():
@@ -81,15 +85,27 @@ def test_intervals_hold_the_value_and_shrink_with_sets():
 def test_scores_below_zero_are_zero():
     table = scores({"a": 0.0, "b": -5.0})
     assert (mean_over_splits(table)["b"] == 0).all()
-    assert all((means["b"] == 0).all() for means in resampled(table, 3))
+    assert (resampled(table, 3)[:, :, 1] == 0).all()
 
 
-def test_a_bootstrap_draws_splits_within_their_sets():
+def test_a_bootstrap_draws_sets_and_splits():
     table = scores({"a": 0.0}, n_sets=5, n_splits=3)
-    known = set(mean_over_splits(table)["a"].round(9))
-    for means in resampled(table, 20):
-        assert set(means["a"].round(9)) <= known
-        assert len(means) == 5
+    means = resampled(table, 20)
+    assert means.shape == (20, 5, 1)
+    assert set(means.round(9).ravel()) <= set(mean_over_splits(table)["a"].round(9))
+    assert len({tuple(one.ravel()) for one in means}) > 10
+
+
+def test_means_of_drawn_splits_are_those_of_a_slow_bootstrap():
+    scores_of_set = np.array([[0.1, 0.5], [0.3, np.nan], [0.8, 0.6]])
+    found = drawn_means(scores_of_set, 4000, np.random.default_rng(0))
+    rng = np.random.default_rng(1)
+    slow = np.array([
+        np.nanmean(scores_of_set[rng.integers(3, size=3)][:, 0]) for _ in range(4000)
+    ])  # fmt: skip
+    np.testing.assert_allclose(found[:, 0].mean(), slow.mean(), atol=0.02)
+    np.testing.assert_allclose(found[:, 0].std(), slow.std(), atol=0.02)
+    assert np.nanmin(found[:, 1]) == 0.5
 
 
 def test_who_is_better_by_far_is_certainly_better():
