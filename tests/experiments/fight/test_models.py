@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
@@ -83,6 +83,21 @@ def test_a_class_that_is_not_tested_does_not_count(rng):
     y, found = np.arange(30) % 2, rng.dirichlet([1, 1, 1], 30)
     each = [roc_auc_score(y == c, found[:, c]) for c in range(2)]
     assert score(y.astype(float), found, "classification") == pytest.approx(np.mean(each))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scores_and_losses_are_those_of_scikit_learn(n_classes, rng):
+    y = (np.arange(40) % n_classes).astype(float)
+    found = rng.dirichlet(np.ones(n_classes), 40).round(1)
+    found /= found.sum(axis=1, keepdims=True)
+    clipped = np.clip(found, 1e-6, None)
+    assert loss(y, found, "classification") == pytest.approx(
+        log_loss(y, clipped / clipped.sum(axis=1, keepdims=True))
+    )
+    area = roc_auc_score(y, found[:, 1]) if n_classes == 2 else roc_auc_score(
+        y, found, multi_class="ovr"
+    )  # fmt: skip
+    assert score(y, found, "classification") == pytest.approx(area, abs=1e-12)
 
 
 def test_certain_and_wrong_costs_no_more_than_a_millionth():
