@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import wraps
 
 import numpy as np
 from scipy.cluster.hierarchy import ward
 from scipy.optimize import nnls
+from scipy.special import expit
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -93,12 +95,54 @@ def plain(Z: FloatArray, y: FloatArray, Z_test: FloatArray, task: Task, folds: F
     return _logistic(Z, y, 1.0).predict_proba(Z_test)
 
 
-def _logistic(Z: FloatArray, y: FloatArray, strength: float) -> LogisticRegression:
+def _logistic(Z: FloatArray, y: FloatArray, strength: float) -> LogisticRegression | TwoClasses:
+    if set(np.unique(y)) == {0.0, 1.0}:
+        return TwoClasses.fitted(Z, y, strength)
     n_coefficients = Z.shape[1] * len(np.unique(y))
     solver = "newton-cholesky" if n_coefficients <= 150 else "lbfgs"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return LogisticRegression(C=strength, solver=solver, max_iter=200).fit(Z, y)
+
+
+@dataclass(frozen=True)
+class TwoClasses:
+    """Logistic regression with scikit-learn's penalty, by Newton steps; much quicker when small."""
+
+    coefficients: FloatArray
+    classes_: FloatArray = field(default_factory=lambda: np.array([0.0, 1.0]))
+
+    @classmethod
+    def fitted(cls, Z: FloatArray, y: FloatArray, strength: float) -> TwoClasses:
+        """A step is halved as long as it does not lower the penalised loss."""
+        design = np.column_stack([np.ones(len(Z)), Z])
+        penalty = np.r_[0.0, np.full(Z.shape[1], 1 / strength)]
+
+        def lost(theta: FloatArray) -> float:
+            linear = design @ theta
+            return float(np.sum(np.logaddexp(0, linear) - y * linear) + penalty @ theta**2 / 2)
+
+        theta = np.zeros(design.shape[1])
+        now = lost(theta)
+        for _ in range(50):
+            p = expit(design @ theta)
+            gradient = design.T @ (p - y) + penalty * theta
+            curvature = (design.T * (p * (1 - p))) @ design
+            curvature[np.diag_indices_from(curvature)] += penalty + 1e-10
+            step = np.linalg.solve(curvature, gradient)
+            size = 1.0
+            while (then := lost(theta - size * step)) > now and size > 1e-6:
+                size /= 2
+            theta = theta - size * step
+            if now - then < 1e-9 * (1 + abs(now)):
+                break
+            now = then
+        return cls(theta)
+
+    def predict_proba(self, Z: FloatArray) -> FloatArray:
+        """Probabilities of both classes."""
+        p = expit(self.coefficients[0] + Z @ self.coefficients[1:])
+        return np.column_stack([1 - p, p])
 
 
 @standardised
@@ -119,7 +163,7 @@ def ridge(Z: FloatArray, y: FloatArray, Z_test: FloatArray, task: Task, folds: F
     return _logistic(Z, y, best * 100 / len(Z)).predict_proba(Z_test)
 
 
-def _whole(model: LogisticRegression, Z: FloatArray, y: FloatArray) -> FloatArray:
+def _whole(model: LogisticRegression | TwoClasses, Z: FloatArray, y: FloatArray) -> FloatArray:
     """Probabilities of all classes, also of those that a fold lacks."""
     found = np.zeros((len(Z), int(y.max()) + 1))
     found[:, model.classes_.astype(int)] = model.predict_proba(Z)

@@ -9,6 +9,7 @@ from experiments.fight.models import (
     BEHIND,
     ON_ALL,
     Levels,
+    TwoClasses,
     constant,
     loss,
     plain,
@@ -42,6 +43,15 @@ def test_the_plain_model_of_classes_is_that_of_scikit_learn(classes):
     model = LogisticRegression(max_iter=1000, tol=1e-8).fit(scaler.transform(Z), y)
     found = plain(Z, y, Z_test, "classification", ())
     np.testing.assert_allclose(found, model.predict_proba(scaler.transform(Z_test)), atol=1e-3)
+
+
+@pytest.mark.parametrize("strength", [1e-3, 1.0, 100.0])
+def test_two_classes_are_fitted_as_scikit_learn_does(strength, rng):
+    Z = rng.normal(size=(60, 5))
+    y = (Z[:, 0] + 0.3 * rng.normal(size=60) > 0.5).astype(float)
+    expected = LogisticRegression(C=strength, solver="newton-cholesky", tol=1e-10).fit(Z, y)
+    found = TwoClasses.fitted(Z, y, strength)
+    np.testing.assert_allclose(found.predict_proba(Z), expected.predict_proba(Z), atol=1e-5)
 
 
 def test_rotation_changes_no_inner_product(rng):
