@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from experiments.run import FAILED
 
 DOCS = Path(__file__).parents[2] / "docs"
 TRUTH = results.RESULTS / "fight-truth.csv"
+WIDTH = 104
 ME = f"`{shown(CHOSEN)}`"
 
 
@@ -49,7 +52,22 @@ def write_page(found: pd.DataFrame, folder: Path = DOCS, truth: pd.DataFrame | N
     if len(old):
         draw_frontier(tables.scores_with_errors(old), folder / "fight_development.png")
     text = "\n\n".join(part.strip() for part in parts if part.strip())
-    (folder / "fight.md").write_text(text + "\n", encoding="utf-8")
+    blocks = [wrapped(block) for block in text.split("\n\n")]
+    (folder / "fight.md").write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
+
+
+def wrapped(block: str) -> str:
+    """A paragraph or a list in lines of equal length; tables, headings and pictures as they are."""
+    if block.startswith(("|", "#", "!")):
+        return block
+    items = re.split(r"\n(?=- )", block)
+    return "\n".join(
+        textwrap.fill(
+            " ".join(item.split()), WIDTH, subsequent_indent="  " if item.startswith("- ") else "",
+            break_long_words=False, break_on_hyphens=False,
+        )
+        for item in items
+    )  # fmt: skip
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -326,11 +344,15 @@ def each_set(new: pd.DataFrame) -> str:
     score = tables.score_table(new, "plain")
     ridge = tables.score_table(new, "ridge")[ALL].rename("ridge")
     both = score.join(ridge)
-    rows = []
+    rows: list[list[str]] = []
+    better: list[str] = []
+    worse: list[str] = []
     for name in plain.index:
         best = tables.best_rival(plain.loc[name])
         part = both.loc[name]
         gap = corrected((part[CHOSEN] - part["ridge"]).to_numpy(), tables.test_per_train(name))
+        better += [name] * (gap.low > 0)
+        worse += [name] * (gap.high < 0)
         rows.append([
             name, f"{three(plain.loc[name, CHOSEN])} ({columns.loc[name, CHOSEN]:.1f})",
             f"{shown(best)} {three(plain.loc[name, best])} ({columns.loc[name, best]:.1f})",
@@ -348,7 +370,8 @@ R2 for numbers, AUC for classes; in brackets the mean number of columns. The bes
 reducer (of {len(TUNED)}) that is best with a plain model behind, known only afterwards. {
         ME
     } is within
-.005 of it or above on {ahead} of {len(plain)} sets.
+.005 of it or above on {ahead} of {len(plain)} sets. By the corrected intervals it is clearly better
+than ridge on all columns on {named(better)}, and clearly worse on {named(worse)}.
 
 {
         table(
@@ -366,6 +389,11 @@ reducer (of {len(TUNED)}) that is best with a plain model behind, known only aft
         )
     }
 """
+
+
+def named(names: Sequence[str]) -> str:
+    """Names, or none."""
+    return ", ".join(names) or "none"
 
 
 def rare_classes(new: pd.DataFrame) -> str:

@@ -146,6 +146,14 @@ def test_failures_are_named(found):
     assert "Failed: CLV on ames (1 times)" in page.how_it_was_done(broken.fillna({"note": ""}))
 
 
+def test_words_are_wrapped_and_tables_are_not():
+    row = "| a | " + "b " * 80 + "|"
+    assert page.wrapped(row) == row
+    lines = page.wrapped("- one " + "two " * 60 + "\n- three").splitlines()
+    assert max(map(len, lines)) <= 104
+    assert [line[:2] for line in lines] == ["- ", "  ", "  ", "- "]
+
+
 def test_counts_that_agree_are_said_once():
     assert few(pd.Series([20, 20])) == "20"
     assert few(pd.Series([5, 7])) == "5 to 7"
