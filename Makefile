@@ -29,7 +29,7 @@ SHARE ?= 1
 PYTEST ?= -n auto -q
 
 .PHONY: help demo test test-fast test-oldest test-newest check hunt quick mutants coverage package \
-	reproduce bench asv figures pictures docs clean
+	reproduce fight bench asv figures pictures docs clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 20
@@ -101,6 +101,25 @@ mutants: $(ENGINES)  ## change one thing in the source at a time and see whether
 
 reproduce: $(READY)  ## all tables and figures of the paper and the comparison, into reproduced/
 	$(BIN)/python -m experiments run
+
+# Data sets of other packages: from PyPI without what those need, from Debian without installing.
+FIGHT := .venv/fight
+FIGHT_DEBIAN := r-cran-caret r-cran-kernlab r-cran-mlbench r-cran-modeldata r-cran-pls \
+	r-cran-psychtools r-cran-rrcov
+FIGHT_PYPI := ISLP==0.6.0 Orange-Spectroscopy==0.9.3 aeon==1.6.0
+
+$(FIGHT): $(READY)
+	$(BIN)/python $(PIP) -e '.[fight]'
+	$(BIN)/python $(PIP) --no-deps $(FIGHT_PYPI)
+	mkdir -p build/fight/debian
+	cd build/fight && apt-get download -q $(FIGHT_DEBIAN) && \
+		for package in *.deb; do dpkg -x $$package debian; done || \
+		echo "Without Debian's packages some sets are left out."
+	touch $(FIGHT)
+
+fight: $(FIGHT)  ## compare on data that nobody tuned on, over an hour; writes docs/results/fight.md
+	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.fight run
+	$(BIN)/python -m experiments.fight page
 
 # On an idle machine; BUSY=1 measures in spite of others, and marks the figures as preliminary.
 bench: $(READY)  ## measure speed and memory beside peers; writes benchmarks/results

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from functools import partial
 from importlib import import_module
 from types import ModuleType
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from scipy.cluster.hierarchy import cut_tree
 from sklearn.feature_selection import f_classif, f_regression
 
 from experiments.methods._reduction import (
@@ -95,6 +97,18 @@ def selection(features: IntArray, n_features: int) -> Reduction:
     labels = np.full(n_features, -1, dtype=np.intp)
     labels[features] = np.arange(len(features))
     return Reduction(partial(take, features=features), len(features), len(features), labels)
+
+
+def cut(tree: FloatArray, sizes: Iterable[int]) -> list[IntArray]:
+    """Labels of a tree cut into each number of clusters.
+
+    From the largest to the smallest, because SciPy puts the cut into single leaves first, wherever
+    it is asked for.
+    """
+    numbers = list(sizes)
+    falling = sorted(set(numbers), reverse=True)
+    cuts = dict(zip(falling, cut_tree(tree, falling).T.astype(np.intp), strict=True))
+    return [cuts[size] for size in numbers]
 
 
 def grouping(labels: IntArray, member_weights: FloatArray) -> Reduction:

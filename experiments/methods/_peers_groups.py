@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.cluster.hierarchy import cut_tree, ward
+from scipy.cluster.hierarchy import ward
 
 from experiments.methods._peers_common import (
+    cut,
     f_scores,
     falling_path,
     grouping,
@@ -43,8 +44,7 @@ class Ward:
     def reductions(
         self, X: FloatArray, y: FloatArray, task: Task, settings: list[Setting]
     ) -> list[Reduction]:
-        cuts = cut_tree(ward(X.T), [s["size"] for s in settings])
-        return [means(labels.astype(np.intp)) for labels in cuts.T]
+        return [means(labels) for labels in cut(ward(X.T), (s["size"] for s in settings))]
 
 
 def means(labels: IntArray) -> Reduction:

@@ -2,6 +2,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.cluster.hierarchy import ward
 from sklearn.cluster import FeatureAgglomeration
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.feature_selection import SelectKBest, f_classif, f_regression
@@ -11,6 +12,7 @@ from sklearn.model_selection import KFold
 
 from experiments.methods import _peers_groups
 from experiments.methods._peers import PEERS
+from experiments.methods._peers_common import cut
 from experiments.methods._peers_groups import VarClus, equal_magnitudes, slope_path
 from experiments.methods._peers_selection import Uncorrelated, linear_path
 from experiments.methods._reduction import Unavailable
@@ -320,3 +322,10 @@ def test_only_ridge_brings_its_own_model(rng):
         model = PEERS["ridge on all columns"].model(task, KFold(5)).fit(X, y)
         metric = r2_score if task == "regression" else accuracy_score
         assert model.score(X, y) == metric(y, model.predict(X)) > 0.5
+
+
+def test_a_tree_is_cut_into_each_number_of_clusters(rng):
+    X = rng.normal(size=(30, 8))
+    for sizes in ([1, 3, 8], [8, 3, 1], [8], [3, 8, 3]):
+        found = cut(ward(X.T), sizes)
+        assert [len(set(labels)) for labels in found] == sizes
