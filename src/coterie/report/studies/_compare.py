@@ -22,9 +22,11 @@ from coterie.report.studies._scores import (
     fit_on_split,
     has_lasso,
     lasso_model,
+    name_with_inputs,
     score_guess,
     score_reducer,
     score_transformers,
+    with_inputs,
 )
 from coterie.report.studies._splits import Samples, check_groups, make_folds, repeated_folds
 from coterie.report.studies._tasks import (
@@ -100,7 +102,7 @@ def compare(
 
     Each method is fitted to the training rows of a fold and scored on the test rows, with the same
     linear model on its columns: a ridge, logistic or Poisson regression whose penalty the training
-    rows choose. Classes are scored by ROC AUC. The other methods choose their number of columns by
+    rows choose. Where the reducer clips or ranks the columns, the other methods get them so, too. Classes are scored by ROC AUC. The other methods choose their number of columns by
     cross-validation on three folds of the training rows; the reducer is used as given.
 
     Parameters
@@ -164,7 +166,9 @@ def compare(
     splits = repeated_folds(rows, cv, 1, **splitting)
     steps = _score_methods(rows, splits.rows, reducer, baselines, splitting)
     n_methods = 3 + has_lasso(family_word(reducer, rows.y), rows.y) + len(baselines)
-    results = list(followed(progress, len(splits.rows) * n_methods, "fits")(steps))
+    given = list(followed(progress, len(splits.rows) * n_methods, "fits")(steps))
+    kinds = {kind for *_, kind in given}
+    results = [(name_with_inputs(name, kinds), *each) for name, *each, _ in given]
     metric = metric_name(family_word(reducer, rows.y))
     return _build_comparison(task, metric, results, splits.test_ratio)
 
@@ -181,24 +185,32 @@ def _check_folds(cv: Any, n_rows: int) -> None:
 
 def _score_methods(
     rows: Samples, splits: Any, reducer: Any, baselines: Sequence[Baseline], splitting: Any
+) -> Iterator[tuple[str, int, HeldOutScore, str]]:
+    """Name, number of columns, score and inputs of each method on each fold."""
+    for learned, tested in splits:
+        train, test = rows.take(learned), rows.take(tested)
+        fitted = fit_on_split(reducer, train)
+        kind = getattr(fitted, "inputs_", "raw")
+        yield COTERIE, fitted.n_groups_, score_reducer(fitted, train, test), kind
+        train, test = with_inputs(fitted, train), with_inputs(fitted, test)
+        for each in _rivals(reducer, train, test, baselines, splitting):
+            yield *each, kind
+
+
+def _rivals(
+    reducer: Any, train: Samples, test: Samples, baselines: Sequence[Baseline], splitting: Any
 ) -> Iterator[tuple[str, int, HeldOutScore]]:
-    """Name, number of columns and score of each method on each fold."""
-    for train, test in ((rows.take(train), rows.take(test)) for train, test in splits):
-        fitted, n_features = fit_on_split(reducer, train), train.table.shape[1]
-        word = family_word(reducer, train.y)
-        yield COTERIE, fitted.n_groups_, score_reducer(fitted, train, test)
-        yield RIDGE, n_features, score_transformers([], reducer, train, test)
-        if has_lasso(word, train.y):
-            lasso = score_transformers([], reducer, train, test, lasso_model)
-            yield LASSO, n_features, lasso
-        yield SHARES if word == "bernoulli" else MEAN, 0, score_guess(reducer, train, test)
-        for baseline in baselines:
-            size = _best_size(baseline, reducer, train, splitting)
-            yield (
-                baseline.name,
-                size,
-                score_transformers(baseline.steps(size), reducer, train, test),
-            )
+    """Name, number of columns and score of each other method on one fold."""
+    n_features, word = train.table.shape[1], family_word(reducer, train.y)
+    yield RIDGE, n_features, score_transformers([], reducer, train, test)
+    if has_lasso(word, train.y):
+        lasso = score_transformers([], reducer, train, test, lasso_model)
+        yield LASSO, n_features, lasso
+    yield SHARES if word == "bernoulli" else MEAN, 0, score_guess(reducer, train, test)
+    for baseline in baselines:
+        size = _best_size(baseline, reducer, train, splitting)
+        score = score_transformers(baseline.steps(size), reducer, train, test)
+        yield baseline.name, size, score
 
 
 def _best_size(baseline: Baseline, reducer: Any, train: Samples, splitting: Any) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -25,7 +26,16 @@ from coterie.report.inspection import Score
 from coterie.report.studies._baselines import Transformers
 from coterie.report.studies._metrics import held_out_scores
 from coterie.report.studies._splits import Samples, as_floats
-from coterie.report.studies._verdict import mean_with_error, standard_error
+from coterie.report.studies._verdict import (
+    COTERIE,
+    MEAN,
+    SHARES,
+    mean_with_error,
+    standard_error,
+)
+
+# What other methods are told to take, where the reducer has chosen other inputs than the columns.
+INPUT_WORDS = {"clip": "clipped", "rank": "as ranks"}
 
 
 class HeldOutScore(NamedTuple):
@@ -62,6 +72,16 @@ def aggregates_of(fitted: Any, samples: Samples) -> FloatArray:
     """The columns that a fitted reducer makes of these samples."""
     columns = fitted.fit_.transform(inputs_of(fitted, samples.X))
     return columns.toarray() if hasattr(columns, "toarray") else columns
+
+
+def with_inputs(fitted: Any, samples: Samples) -> Samples:
+    """The samples as other methods take them: clipped or as ranks, if the reducer takes them so.
+
+    What it takes was learned from its training rows.
+    """
+    if getattr(fitted, "inputs_", "raw") not in INPUT_WORDS:
+        return samples
+    return replace(samples, table=inputs_of(fitted, samples.X))
 
 
 def score_transformers(
@@ -153,6 +173,23 @@ def lasso_model(reducer: Any, _: Any, y: Any) -> Any:
     penalties = max(float(np.max(np.std(y, axis=0))), 1e-300) * np.logspace(0, -3, 30)
     kind = LassoCV if np.ndim(y) == 1 else MultiTaskLassoCV
     return make_pipeline(StandardScaler(), kind(alphas=penalties, cv=3))
+
+
+def name_with_inputs(name: str, kinds: set[str]) -> str:
+    """The name of a method with the inputs that it was given on the splits.
+
+    Examples
+    --------
+    >>> name_with_inputs("PCA", {"rank"}), name_with_inputs("PCA", {"raw", "clip"})
+    ('PCA, as ranks', 'PCA, raw or clipped')
+    >>> name_with_inputs("PCA", {"raw"}), name_with_inputs("the mean", {"rank"})
+    ('PCA', 'the mean')
+    """
+    words = [word for kind, word in INPUT_WORDS.items() if kind in kinds]
+    if not words or name in (COTERIE, MEAN, SHARES):
+        return name
+    others = [] if kinds <= INPUT_WORDS.keys() else ["raw"]
+    return f"{name}, {' or '.join(others + words)}"
 
 
 def as_score(

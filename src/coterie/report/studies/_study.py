@@ -31,9 +31,11 @@ from coterie.report.studies._scores import (
     has_lasso,
     ignore_sklearn_warnings,
     lasso_model,
+    name_with_inputs,
     score_guess,
     score_reducer,
     score_transformers,
+    with_inputs,
 )
 from coterie.report.studies._splits import (
     MIN_FOLD_ROWS,
@@ -131,7 +133,8 @@ def study(
     The reducer is fitted to all rows. To say how well this predicts, the whole fit is repeated on
     the training rows of many splits, and scored on their test rows with a ridge regression (or a
     logistic or Poisson one) on the groups. On the same splits stand ridge and lasso on all columns,
-    PCA with as many columns as groups, and the mean or the class shares. Classes are judged by ROC
+    PCA with as many columns as groups, and the mean or the class shares. Where the reducer clips or
+    ranks the columns, these methods get them so, too, and their names say so. Classes are judged by ROC
     AUC and log-loss, not by accuracy. Differences have 95 % intervals of the corrected resampled
     t-test (Nadeau and Bengio 2003).
 
@@ -291,12 +294,17 @@ def _score_methods(
     report: TellStep,
 ) -> tuple[list[Score], StudyVerdict]:
     """The scores of all methods on all splits, and what they recommend."""
-    found: dict[str, list[tuple[int, HeldOutScore]]] = {}
+    plain: dict[str, list[tuple[int, HeldOutScore]]] = {}
+    kinds = set()
     for done, (train, test) in enumerate(splits.rows):
         report("scores", done, len(splits.rows))
-        for name, n_columns, score in _methods(reducer, rows.take(train), rows.take(test)):
-            found.setdefault(name, []).append((n_columns, score))
+        learned, tested = rows.take(train), rows.take(test)
+        on_split = fit_on_split(reducer, learned)
+        kinds.add(getattr(on_split, "inputs_", "raw"))
+        for name, n_columns, score in _methods(on_split, reducer, learned, tested):
+            plain.setdefault(name, []).append((n_columns, score))
     report("scores", len(splits.rows), len(splits.rows))
+    found = {name_with_inputs(name, kinds): each for name, each in plain.items()}
     values = {
         name: {one: [score.scores[one] for _, score in each] for one in each[0][1].scores}
         for name, each in found.items()
@@ -314,12 +322,12 @@ def _score_methods(
 
 
 def _methods(
-    reducer: Any, train: Samples, test: Samples
+    fitted: Any, reducer: Any, train: Samples, test: Samples
 ) -> Iterator[tuple[str, int, HeldOutScore]]:
     """Name, number of columns and scores of each method on one split."""
-    fitted = fit_on_split(reducer, train)
-    n_features, word = train.table.shape[1], family_word(reducer, train.y)
     yield COTERIE, fitted.n_groups_, score_reducer(fitted, train, test)
+    train, test = with_inputs(fitted, train), with_inputs(fitted, test)
+    n_features, word = train.table.shape[1], family_word(reducer, train.y)
     yield RIDGE, n_features, score_transformers([], reducer, train, test)
     if has_lasso(word, train.y):
         lasso = score_transformers([], reducer, train, test, lasso_model)

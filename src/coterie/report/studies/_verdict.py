@@ -180,7 +180,7 @@ class _Facts:
         self.n_columns, self.n_features = n_columns, n_features
         self.guess = SHARES if SHARES in scores else MEAN
         # PCA is told in the table: its columns are no more use to a reader than all of them.
-        rivals = [name for name in (RIDGE, LASSO) if name in scores]
+        rivals = [name for name in scores if name.startswith((RIDGE, LASSO))]
         self.best = max(rivals, key=self._mean)
 
     def _mean(self, name: str) -> float:
@@ -243,7 +243,7 @@ class _Facts:
     def _rival_sentence(self, beside: Difference) -> str:
         name = self.best.replace("all columns", f"all {self.n_features:,} columns")
         return (
-            f"Use {name} instead: it is better by {_with_error(-beside.gain, beside.error)} "
+            f"Use {name}{',' * (',' in name)} instead: it is better by {_with_error(-beside.gain, beside.error)} "
             f"({metric_label(beside.metric)})."
         )
 
