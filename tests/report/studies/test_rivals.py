@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import RidgeCV
+from sklearn.linear_model import PoissonRegressor, RidgeCV
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import coterie
 from coterie import Coterie
+from coterie.report.studies._scores import WithinRange
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +61,28 @@ def test_compared_methods_get_ranks_too(heavy):
     assert found.fold_scores["ridge on all columns, as ranks"] == pytest.approx(expected)
     assert {"PLS, as ranks", "SelectKBest, as ranks", "the mean"} <= {*found.fold_scores}
     assert found.beside("PCA, as ranks").error > 0
+
+
+@pytest.mark.filterwarnings("ignore:Nothing in X predicts")
+def test_exploding_exponentials_do_not_decide():
+    """One row far outside of the training range costs a count model next to nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    y = rng.poisson(np.exp(1 + 0.7 * X[:, 0]))
+    X[17, 1:] = 400.0
+    result = coterie.report.study(X, y, path=False, estimator=Coterie("counts", inputs=None))
+    scores = {one.name: one.score for one in result.summary.scores}
+    assert scores["ridge on all columns"] > 0.2
+    assert scores["coterie"] > 0.2
+    assert result.verdict.code in ("use_groups", "unsure")
+
+
+def test_no_count_model_predicts_beyond_the_training_rows(rng):
+    X = rng.normal(size=(80, 2))
+    y = rng.poisson(np.exp(X[:, 0]))
+    model = PoissonRegressor(alpha=1e-3).fit(X, y)
+    found = WithinRange.of(model, X, y)
+    far = found.predict(np.array([[500.0, 0.0], [-500.0, 0.0]]))
+    assert far[0] == min(model.predict(X).max(), y.max())
+    assert far[1] == max(model.predict(X).min(), 0.01 * y.mean())
+    np.testing.assert_array_equal(found.predict(X), model.predict(X).clip(far[1], far[0]))

@@ -1,5 +1,6 @@
 """The verdict follows from the scores on many splits, and is said with its error."""
 
+import re
 from dataclasses import asdict
 
 import numpy as np
@@ -264,3 +265,35 @@ def test_one_column_is_told_in_the_singular_and_groups_are_printed(rng):
     assert "mean(a0, a1, a2): 3 features, firm" in printed
     assert "left out: 1 feature" in printed
     assert "<li>mean(a0, a1, a2): 3 features, firm</li>" in result._repr_html_()
+
+
+def better_by(sentence):
+    return re.search(r"better by (\S+) \N{PLUS-MINUS SIGN} (\d\S*)", sentence)
+
+
+def test_nothing_is_better_by_less_than_its_error():
+    """Coterie fails on one split, so that it is not surely better than the mean."""
+    scores = {
+        "coterie": {"R2": [0.5, 0.5, 0.5, 0.5, -1.0]},
+        "ridge on all columns": {"R2": [0.55, 0.56, 0.54, 0.55, 0.55]},
+        "the mean": {"R2": [0.0, -0.01, 0.0, 0.0, -0.01]},
+    }
+    told = judge("R2", scores, test_ratio=0.25, n_columns=7, n_features=9, splits="5 folds")
+    assert told.code == "unsure"
+    assert "better" not in told.sentence
+    assert "Prefer these 7 columns" in told.sentence
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_better_is_better_by_more_than_its_error(seed):
+    rng = np.random.default_rng(seed)
+    means = {name: r2(rng.uniform(-0.2, 1), rng.uniform(0, 0.5)) for name in ("ridge", "lasso")}
+    told = verdict_of(coterie=r2(rng.uniform(-0.2, 1), rng.uniform(0, 0.5)), **means, guess=r2(0.0))
+    if found := better_by(told.sentence):
+        assert float(found[1]) >= float(found[2])
+    assert (told.code == "use_rival") == bool(found)
+
+
+def test_a_surely_better_rival_is_recommended_even_if_another_is_better_on_average():
+    told = verdict_of(coterie=r2(0.5), ridge=r2(0.6), lasso=r2(0.62, 0.4), guess=r2(0.0))
+    assert told.rival == "ridge on all columns"

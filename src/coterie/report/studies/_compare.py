@@ -102,7 +102,8 @@ def compare(
 
     Each method is fitted to the training rows of a fold and scored on the test rows, with the same
     linear model on its columns: a ridge, logistic or Poisson regression whose penalty the training
-    rows choose. Where the reducer clips or ranks the columns, the other methods get them so, too. Classes are scored by ROC AUC. The other methods choose their number of columns by
+    rows choose. Where the reducer clips or ranks the columns, the other methods get them so, too.
+    Classes are scored by ROC AUC. The other methods choose their number of columns by
     cross-validation on three folds of the training rows; the reducer is used as given.
 
     Parameters

@@ -134,7 +134,8 @@ def _scores_without(
     model = model_on_columns(reducer, penalised_model, aggregates[train], learned)
 
     def score(model: Any, columns: FloatArray) -> float:
-        return next(iter(score_model(reducer, model, columns[test], tested).values()))
+        both = columns[train], columns[test]
+        return next(iter(score_model(reducer, model, both, learned, tested).values()))
 
     # Choosing a penalty again for each would take most of the time, and change little.
     without = []

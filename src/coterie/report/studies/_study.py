@@ -134,9 +134,10 @@ def study(
     the training rows of many splits, and scored on their test rows with a ridge regression (or a
     logistic or Poisson one) on the groups. On the same splits stand ridge and lasso on all columns,
     PCA with as many columns as groups, and the mean or the class shares. Where the reducer clips or
-    ranks the columns, these methods get them so, too, and their names say so. Classes are judged by ROC
-    AUC and log-loss, not by accuracy. Differences have 95 % intervals of the corrected resampled
-    t-test (Nadeau and Bengio 2003).
+    ranks the columns, these methods get them so, too, and their names say so. Classes are judged by
+    ROC AUC and log-loss, not by accuracy. Models of counts predict no mean beyond those of the
+    training rows, and a split with an R2 or a share of deviance below -1 counts as -1. Differences
+    have 95 % intervals of the corrected resampled t-test (Nadeau and Bengio 2003).
 
     Parameters
     ----------

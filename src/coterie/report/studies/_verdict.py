@@ -180,8 +180,8 @@ class _Facts:
         self.n_columns, self.n_features = n_columns, n_features
         self.guess = SHARES if SHARES in scores else MEAN
         # PCA is told in the table: its columns are no more use to a reader than all of them.
-        rivals = [name for name in scores if name.startswith((RIDGE, LASSO))]
-        self.best = max(rivals, key=self._mean)
+        self.rivals = [name for name in scores if name.startswith((RIDGE, LASSO))]
+        self.best = max(self.rivals, key=self._mean)
 
     def _mean(self, name: str) -> float:
         mean = mean_with_error(self.scores[name][self.metric], self.ratio)[0]
@@ -217,12 +217,15 @@ class _Facts:
         """Code, sentence, and the name of a rival to use instead."""
         if not any(map(self._predicts, (COTERIE, *(n for n in self.scores if n != self.guess)))):
             return NOTHING, self._nothing_sentence(), ""
+        lost = [one for one in map(self._beside, self.rivals) if self._is_worse(one)]
+        if lost:
+            beside = max(lost, key=lambda one: self._mean(one.rival))
+            return USE_RIVAL, self._rival_sentence(beside), beside.rival
         beside = self._beside(self.best)
-        if self._is_worse(beside) or not self._predicts(COTERIE):
-            return USE_RIVAL, self._rival_sentence(beside), self.best
         if self.n_columns == self.n_features:
             return KEEP_ALL, self._keep_sentence(), ""
-        if beside.error is not None and beside.error > self._worth() / 2:
+        is_vague = beside.error is not None and beside.error > self._worth() / 2
+        if is_vague or not self._predicts(COTERIE):
             return UNSURE, self._unsure_sentence(beside), ""
         return USE_GROUPS, self._groups_sentence(beside), ""
 
@@ -241,17 +244,21 @@ class _Facts:
         return f"Keep all {self.n_features:,} columns: none was joined or left out."
 
     def _rival_sentence(self, beside: Difference) -> str:
-        name = self.best.replace("all columns", f"all {self.n_features:,} columns")
-        return (
-            f"Use {name}{',' * (',' in name)} instead: it is better by {_with_error(-beside.gain, beside.error)} "
-            f"({metric_label(beside.metric)})."
-        )
+        name = beside.rival.replace("all columns", f"all {self.n_features:,} columns")
+        name += "," * ("," in name)
+        told = _with_error(-beside.gain, beside.error)
+        return f"Use {name} instead: it is better by {told} ({metric_label(beside.metric)})."
 
     def _unsure_sentence(self, beside: Difference) -> str:
+        told = f"the {metric_label(beside.metric)} difference is "
+        told += _with_error(beside.gain, beside.error, sign=True)
+        if self.n_columns == 0:
+            return f"Too few rows to tell {self.best} from no columns at all: {told}."
+        do, they = ("does", "it is") if self.n_columns == 1 else ("do", "they are")
+        these = "this 1 column" if self.n_columns == 1 else f"these {_columns(self.n_columns)}"
         return (
-            f"Too few rows to tell whether {_columns(self.n_columns)} do as well as {self.best}: "
-            f"the difference is {_with_error(beside.gain, beside.error, sign=True)} "
-            f"({metric_label(beside.metric)})."
+            f"Too few rows to tell whether {_columns(self.n_columns)} {do} as well as {self.best}: "
+            f"{told}. Prefer {these}: {they} simpler."
         )
 
     def _groups_sentence(self, beside: Difference) -> str:
