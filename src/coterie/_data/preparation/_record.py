@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 
 KINDS = ("number", "date", "text", "other")
-TREATMENTS = ("as it is", "one-hot", "counts", "calendar", "left out")
+TREATMENTS = ("as it is", "read as numbers", "one-hot", "counts", "calendar", "left out")
 CALENDAR = ("days", "year", "month", "yearday", "weekday", "hour")
 # More columns are told of by their number.
 MAX_TOLD, MAX_NAMED = 12, 6
@@ -25,7 +25,7 @@ class PreparedColumn:
     kind : str
         What the column holds: "number", "date", "text" or "other".
     treatment : str
-        "as it is", "one-hot", "counts", "calendar" or "left out".
+        "as it is", "read as numbers", "one-hot", "counts", "calendar" or "left out".
     reason : str
         The treatment in words.
     outputs : list of str
@@ -63,6 +63,7 @@ class PreparedColumn:
         n_outputs = {
             "left out": 0,
             "as it is": 1,
+            "read as numbers": 1,
             "calendar": len(self.parts),
             "one-hot": len(self.levels) + self.flags_missing,
         }.get(self.treatment)
