@@ -27,6 +27,7 @@ FLAG_OF_PARAMETER = {
     "n_groups": "--groups",
     "max_group_size": "--max-group-size",
     "sample_weight": "--weights",
+    "groups must have at least": "--row-groups must have at least",
     "cv must": "--folds must",
 }
 # Documented in docs/command-line.md.

@@ -83,6 +83,13 @@ class Group:
     contribution_error: float | None = None
 
 
+def _end(group: Group, sign: int) -> float | None:
+    """An end of the interval of a contribution."""
+    if group.contribution is None or group.contribution_error is None:
+        return None
+    return group.contribution + sign * group.contribution_error
+
+
 @dataclass(frozen=True)
 class Score:
     """Score of a linear model on held-out rows, fitted to the columns of one method.
@@ -101,6 +108,8 @@ class Score:
         A remark, such as that a solver stopped early; may be empty.
     others : dict of float or None
         Further scores by name: log-loss and accuracy, for classes.
+    half_width : float or None
+        Half the width of the 95 % interval of the score; None for one split.
     """
 
     name: str
@@ -109,6 +118,7 @@ class Score:
     std_error: float | None = None
     note: str = ""
     others: dict[str, float] | None = None
+    half_width: float | None = None
 
 
 @dataclass(frozen=True)
@@ -316,7 +326,10 @@ class Summary:
         return len(self.groups) - (self.rest is not None)
 
     def to_frame(self) -> Any:
-        """The groups as a pandas data frame, one row for each; without what is left out."""
+        """The groups as a pandas data frame, one row for each; without what is left out.
+
+        ``contribution_low`` and ``contribution_high`` are the ends of a 95 % interval.
+        """
         groups = self.groups[: self.n_columns]
         effects = {
             f"effect on {output}": [one.effects[place] if one.effects else None for one in groups]
@@ -332,7 +345,8 @@ class Summary:
             "stability": [one.stability for one in groups],
             "light": [light_word(one.stability) for one in groups],
             "contribution": [one.contribution for one in groups],
-            "contribution_error": [one.contribution_error for one in groups],
+            "contribution_low": [_end(one, -1) for one in groups],
+            "contribution_high": [_end(one, 1) for one in groups],
             "representative": [self.name_of(one.representative) for one in groups],
         }
         return data_frame(columns | effects)

@@ -13,7 +13,7 @@ from coterie._data.progress import Tell, followed
 from coterie._model_selection.tuning import family_word, plain_model
 from coterie.report.inspection import Difference, Score
 from coterie.report.studies._baselines import BASELINES, Baseline
-from coterie.report.studies._dates import ordered_dates
+from coterie.report.studies._dates import times_for
 from coterie.report.studies._frames import score_line, scores_frame, scores_html
 from coterie.report.studies._metrics import metric_name
 from coterie.report.studies._scores import (
@@ -74,13 +74,19 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """The scores of all methods as a pandas data frame."""
-        return scores_frame(self.scores, self.metric)
+        return scores_frame(self.scores, self.metric, self._differences)
 
     def __repr__(self) -> str:
-        return "\n".join([f"{self.metric} on held-out folds:", *map(score_line, self.scores)])
+        lines = [score_line(one, self._differences) for one in self.scores]
+        return "\n".join([f"{self.metric} on held-out folds:", *lines])
 
     def _repr_html_(self) -> str:
-        return scores_html(f"{self.metric} on held-out folds:", self.scores)
+        headline = f"{self.metric} on held-out folds:"
+        return scores_html(headline, self.scores, differences=self._differences)
+
+    @property
+    def _differences(self) -> list[Difference]:
+        return [self.beside(one.name) for one in self.scores[1:]]
 
 
 def compare(
@@ -90,7 +96,7 @@ def compare(
     estimator: Any = None,
     task: TaskName | None = None,
     cv: int = 5,
-    by_time: bool | None = None,
+    by_time: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
     offset: Any = None,
@@ -116,9 +122,8 @@ def compare(
         None infers it from the values of y.
     cv : int, default=5
         Number of folds.
-    by_time : bool or None, default=None
-        Whether rows are in time order, so that training rows come before test rows. None: if X is
-        a data frame with a column of dates that is in order, and `groups` are not given.
+    by_time : bool, array-like of shape (n_samples,) or None, default=None
+        Whether rows are in time order, or the time of each row, as in :func:`study`.
     sample_weight : array-like of shape (n_samples,), optional
         For the reducer, the models and the scores. The transformers of the other methods ignore
         weights.
@@ -145,8 +150,8 @@ def compare(
     >>> result.metric, [score.name for score in result.scores][0]
     ('R2', 'coterie')
     """
-    if by_time is None:
-        by_time = groups is None and ordered_dates(X, y) is not None
+    found = times_for(X, y, by_time, is_asked=groups is not None)
+    by_time = found is not None or by_time is True
     rows, _ = Samples.from_any_table(
         X, y, estimator, sample_weight, groups, offset=offset, exposure=exposure
     )
@@ -156,6 +161,7 @@ def compare(
     reducer = with_own_folds(reducer, rows.groups, by_time=by_time)
     rows = rows.with_text_classes() if needs_text_classes(task, reducer) else rows
     rows = rows.with_float_target() if task == "regression" else rows
+    rows = rows if found is None else rows.in_time(found.times)
     baselines = [baseline for baseline in BASELINES if task in baseline.tasks]
     _check_folds(cv, len(rows))
     splitting: dict[str, Any] = {

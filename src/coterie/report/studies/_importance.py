@@ -39,11 +39,12 @@ class GroupImportance:
     errors: FloatArray
 
     def to_frame(self) -> Any:
-        """A pandas data frame, largest contribution first."""
+        """A pandas data frame with 95 % intervals, largest contribution first."""
         columns = {
             "group": self.names,
             "contribution": self.contributions,
-            "error": self.errors,
+            "interval_low": self.contributions - self.errors,
+            "interval_high": self.contributions + self.errors,
         }
         return data_frame(columns).sort_values("contribution", ascending=False, ignore_index=True)
 

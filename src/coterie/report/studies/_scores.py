@@ -30,14 +30,15 @@ from coterie.report.studies._verdict import (
     COTERIE,
     MEAN,
     SHARES,
+    corrected_error,
     mean_with_error,
     standard_error,
 )
 
 # What other methods are told to take, where the reducer has chosen other inputs than the columns.
 INPUT_WORDS = {"clip": "clipped", "rank": "as ranks"}
-# A lower score of a split counts as this one: how far a model is off on one split, where it is worse
-# than no model anyway, must not decide a mean over all of them.
+# A lower score of a split counts as this one: how far a model is off on one split, where it is
+# worse than no model anyway, must not decide a mean over all of them.
 WORST = {R2: -1.0, DEVIANCE: -1.0}
 # No count model predicts less than this share of the mean: a smaller rate costs an endless deviance
 # where it is wrong, and gains next to nothing where it is right.
@@ -239,8 +240,8 @@ def name_with_inputs(name: str, kinds: set[str]) -> str:
     words = [word for kind, word in INPUT_WORDS.items() if kind in kinds]
     if not words or name in (COTERIE, MEAN, SHARES):
         return name
-    others = [] if kinds <= INPUT_WORDS.keys() else ["raw"]
-    return f"{name}, {' or '.join(others + words)}"
+    *first, last = words if kinds <= INPUT_WORDS.keys() else ["raw", *words]
+    return f"{name}, {', '.join(first)} or {last}" if first else f"{name}, {last}"
 
 
 def as_score(
@@ -258,6 +259,7 @@ def as_score(
         standard_error([score.scores[metric] for _, score in each], test_ratio),
         "; ".join(sorted({score.note for _, score in each if score.note})),
         means or None,
+        corrected_error([score.scores[metric] for _, score in each], test_ratio),
     )
 
 

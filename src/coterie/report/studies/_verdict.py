@@ -9,24 +9,27 @@ import numpy as np
 
 from coterie._core.values import FloatArray
 from coterie.report.inspection import (
+    BETTER,
     KEEP_ALL,
+    MARGIN,
     NOTHING,
     UNSURE,
     USE_GROUPS,
     USE_RIVAL,
+    WORSE,
     Difference,
     StudyVerdict,
+    decisive,
     metric_label,
 )
 from coterie.report.studies._metrics import AUC, DEVIANCE, LOG_LOSS, LOWER_IS_BETTER, R2
 
 COTERIE, RIDGE, LASSO, PCA = "coterie", "ridge on all columns", "lasso on all columns", "PCA"
 MEAN, SHARES = "the mean", "the class shares"
-# Smaller differences matter to nobody.
-MARGIN = 0.005
-# One split has no error: only differences above this count.
-MARGIN_OF_ONE_SPLIT = 0.02
 CONFIDENCE = 0.95
+# If groups may lose more than this share of what the best method gains over a guess, it is too
+# early to say.
+MAX_LOSS = 1 / 3
 
 # The score of whoever knows nothing but the mean, or the class shares, of the held-out rows.
 NO_SKILL = {R2: 0.0, DEVIANCE: 0.0, AUC: 0.5}
@@ -204,27 +207,21 @@ class _Facts:
 
     def _beside(self, rival: str) -> Difference:
         """The difference that counts: a sure loss by any score, else the main score."""
-        found = [one for one in self.differences if one.rival == rival]
-        lost = [one for one in found if self._is_worse(one)]
-        return lost[0] if lost else found[0]
-
-    def _is_worse(self, beside: Difference) -> bool:
-        if beside.error is None:
-            return beside.gain < -MARGIN_OF_ONE_SPLIT
-        return beside.is_loss and -beside.gain > MARGIN
+        return decisive([one for one in self.differences if one.rival == rival])
 
     def recommendation(self) -> tuple[str, str, str]:
         """Code, sentence, and the name of a rival to use instead."""
         if not any(map(self._predicts, (COTERIE, *(n for n in self.scores if n != self.guess)))):
             return NOTHING, self._nothing_sentence(), ""
-        lost = [one for one in map(self._beside, self.rivals) if self._is_worse(one)]
+        lost = [one for one in map(self._beside, self.rivals) if one.word == WORSE]
         if lost:
             beside = max(lost, key=lambda one: self._mean(one.rival))
             return USE_RIVAL, self._rival_sentence(beside), beside.rival
         beside = self._beside(self.best)
         if self.n_columns == self.n_features:
             return KEEP_ALL, self._keep_sentence(), ""
-        is_vague = beside.error is not None and beside.error > self._worth() / 2
+        most_lost = 0.0 if beside.error is None else beside.error - beside.gain
+        is_vague = most_lost > MAX_LOSS * self._worth()
         if is_vague or not self._predicts(COTERIE):
             return UNSURE, self._unsure_sentence(beside), ""
         return USE_GROUPS, self._groups_sentence(beside), ""
@@ -265,7 +262,7 @@ class _Facts:
         told = _with_error(beside.gain, beside.error, sign=True)
         label, is_one = metric_label(beside.metric), self.n_columns == 1
         they = "it predicts" if is_one else "they predict"
-        if beside.is_gain and beside.gain > MARGIN:
+        if beside.word == BETTER and beside.error is not None:
             how = f"{they} better than {self.best} ({label} difference {told})"
         elif beside.error is None or beside.gain - beside.error >= -2 * MARGIN:
             how = f"{they} as well as {self.best} ({label} difference {told})"
