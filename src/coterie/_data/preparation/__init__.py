@@ -3,7 +3,7 @@
 from coterie._data.preparation._columns import read_column
 from coterie._data.preparation._giveaways import giveaway_notes
 from coterie._data.preparation._preparer import TablePreparer, prepared_if_odd
-from coterie._data.preparation._record import Preparation, PreparedColumn
+from coterie._data.preparation._record import Preparation, PreparedColumn, source_of
 from coterie._data.preparation._screen import words_of_name
 
 __all__ = [
@@ -13,5 +13,6 @@ __all__ = [
     "giveaway_notes",
     "prepared_if_odd",
     "read_column",
+    "source_of",
     "words_of_name",
 ]

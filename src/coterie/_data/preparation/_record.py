@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -112,6 +113,24 @@ class Preparation:
 def left_out(name: str, kind: str, reason: str, *, leaks: bool = False) -> PreparedColumn:
     """The record of a column that was left out."""
     return PreparedColumn(name, kind, "left out", reason, [], leaks=leaks)
+
+
+# Names of what a column became: city=Rome, days(day), count(shop).
+ENCODED = re.compile(
+    rf"(?P<level>.+?)=.*|(?:count|{'|'.join(CALENDAR)})\((?P<part>.+)\)", re.DOTALL
+)
+
+
+def source_of(output: str) -> str:
+    """The column that one of the names of a prepared table came from.
+
+    Examples
+    --------
+    >>> source_of("city=Rome"), source_of("days(sold)"), source_of("size")
+    ('city', 'sold', 'size')
+    """
+    found = ENCODED.fullmatch(output)
+    return output if found is None else found["level"] or found["part"]
 
 
 def named(names: Sequence[str], most: int = MAX_NAMED) -> str:

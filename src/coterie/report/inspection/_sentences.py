@@ -195,5 +195,15 @@ def lost_sentence(summary: Summary) -> str:
     return (
         f"by how much {metric_label(summary.metric)} on held-out rows falls if the group is left "
         "out, with its 95 % interval; groups that predict the same can replace each other, and "
-        "each then loses little"
+        f"each then loses little{_levels_text(summary)}"
     )
+
+
+def _levels_text(summary: Summary) -> str:
+    """That levels of one column are left out together, if two groups are such."""
+    groups = summary.groups[: summary.n_columns]
+    names = [summary.features[one.members[0]] for one in groups if len(one.members) == 1]
+    columns = [name.partition("=")[0] for name in names if "=" in name]
+    if len({*columns}) == len(columns):
+        return ""
+    return "; levels of one column are left out together"
