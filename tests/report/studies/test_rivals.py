@@ -25,9 +25,10 @@ def heavy():
 
 def ridge_on_ranks(X, y, train, test):
     inputs = Coterie(inputs="rank").fit(X[train], y[train])
-    ranks = [inputs.fit_.features.inputs(X[rows]) for rows in (train, test)]
+    fill = SimpleImputer().fit(X[train])
+    ranks = [inputs.fit_.features.inputs(fill.transform(X[rows])) for rows in (train, test)]
     penalties = np.logspace(-10, 3, 27) * len(train)
-    model = make_pipeline(SimpleImputer(), StandardScaler(), RidgeCV(penalties))
+    model = make_pipeline(StandardScaler(), RidgeCV(penalties))
     return model.fit(ranks[0], y[train]).score(ranks[1], y[test])
 
 

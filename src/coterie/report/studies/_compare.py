@@ -199,18 +199,23 @@ def _score_methods(
         fitted = fit_on_split(reducer, train)
         kind = getattr(fitted, "inputs_", "raw")
         yield COTERIE, fitted.n_groups_, score_reducer(fitted, train, test), kind
-        train, test = with_inputs(fitted, train), with_inputs(fitted, test)
-        for each in _rivals(reducer, train, test, baselines, splitting):
+        train, test = with_inputs(fitted, train, test)
+        for each in _rivals(reducer, train, test, baselines, splitting, rows.y):
             yield *each, kind
 
 
 def _rivals(
-    reducer: Any, train: Samples, test: Samples, baselines: Sequence[Baseline], splitting: Any
+    reducer: Any,
+    train: Samples,
+    test: Samples,
+    baselines: Sequence[Baseline],
+    splitting: Any,
+    y: Any,
 ) -> Iterator[tuple[str, int, HeldOutScore]]:
     """Name, number of columns and score of each other method on one fold."""
     n_features, word = train.table.shape[1], family_word(reducer, train.y)
     yield RIDGE, n_features, score_transformers([], reducer, train, test)
-    if has_lasso(word, train.y):
+    if has_lasso(word, y):
         lasso = score_transformers([], reducer, train, test, lasso_model)
         yield LASSO, n_features, lasso
     yield SHARES if word == "bernoulli" else MEAN, 0, score_guess(reducer, train, test)
