@@ -56,9 +56,9 @@ def check_table(X: Any) -> None:
 
 
 ADVICE = {
-    "dates": "Turn them into numbers first, such as the days since some day.",
-    "categories": "Encode them first, with sklearn.preprocessing.OneHotEncoder or TargetEncoder.",
-    "text": "Encode or drop it first, with sklearn.preprocessing.OneHotEncoder or TargetEncoder.",
+    "dates": "Turn them into numbers first: coterie.TablePreparer does.",
+    "categories": "Encode them first: coterie.TablePreparer does.",
+    "text": "Encode or drop it first: coterie.TablePreparer does.",
 }
 
 

@@ -109,6 +109,11 @@ def prepare_table(source: TableOptions, columns: ColumnOptions) -> PreparedTable
         raise TableError("--time puts rows in the order of time: leave out --no-by-time.")
     frame, notes = _select_rows(frame, columns)
     names = _feature_columns(frame, columns)
+    if not names:
+        raise TableError(
+            f"There are no columns to group besides {_join_names(columns.target)}; 2 or more are "
+            "needed."
+        )
     y = _target_values(frame, columns)
     weights = _weight_values(frame, columns)
     about_rows = _about_rows(frame, columns)
@@ -265,6 +270,8 @@ def _select_rows(
     missing = np.any([_missing_mask(target) for target in targets], axis=0)
     notes = []
     if missing.any() and not columns.skip_gaps:
+        if missing.all():
+            raise TableError(f"Target {_join_names(columns.target)} has no value in any row.")
         raise TableError(
             f"Target {_join_names(columns.target)} lacks "
             f"{pluralise(int(missing.sum()), 'value')}, the first in row "
@@ -384,8 +391,14 @@ def _target_values(frame: polars.DataFrame, columns: ColumnOptions) -> NDArray[A
         return columns_to_floats(frame, list(columns.target), what="target")
     (name,) = columns.target
     column = _unnamed_column(frame, name)
-    if column.dtype.is_temporal() or column.dtype.is_nested():
+    if column.dtype.is_nested():
         raise TableError(f"Target {name!r} has type {column.dtype}: convert it to numbers or text.")
+    is_text = column.dtype == str or not _is_numeric_column(column)
+    if column.dtype.is_temporal() or (is_text and times_in_column(column, name) is not None):
+        raise TableError(
+            f"Target {name!r} holds dates: predict a number instead, such as the days since one of "
+            "them, or order rows by it with --time."
+        )
     if not _is_numeric_column(column):
         return np.array(column.cast(str).to_list(), dtype=object)
     if column.dtype.is_decimal():

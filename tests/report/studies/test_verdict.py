@@ -12,12 +12,12 @@ from sklearn.linear_model import PoissonRegressor
 from sklearn.metrics import mean_poisson_deviance
 
 import coterie
-from coterie import GenLinCFA, NonLinCFA
+from coterie import Coterie, GenLinCFA, NonLinCFA
 from coterie._model_selection.tuning import fitted_model, penalised_model, rates_of
 from coterie._persist.files import Entry, plain_record, record_in
 from coterie.datasets import make_groups
 from coterie.report import compare, study
-from coterie.report.inspection import StudyVerdict
+from coterie.report.inspection import Difference, StudyVerdict, decisive
 from coterie.report.studies._dates import times_of_rows
 from coterie.report.studies._verdict import corrected_error, judge
 
@@ -299,3 +299,73 @@ def test_what_is_better_is_better_by_more_than_its_error(seed):
 def test_a_surely_better_rival_is_recommended_even_if_another_is_better_on_average():
     told = verdict_of(coterie=r2(0.5), ridge=r2(0.6), lasso=r2(0.62, 0.4), guess=r2(0.0))
     assert told.rival == "ridge on all columns"
+
+
+WORDS = {
+    (0.1, 0.02): "better",
+    (-0.1, 0.02): "worse",
+    (0.003, 0.001): "about the same",
+    (0.0, 0.0): "about the same",
+    (-0.01, 0.02): "about the same",
+    (-0.165, 0.17): "not told apart",
+    (0.03, None): "better",
+    (0.01, None): "about the same",
+    (float("nan"), None): "",
+}
+
+
+@pytest.mark.parametrize("both", WORDS)
+def test_words_for_differences(both):
+    assert Difference("PCA", "R2", *both).word == WORDS[both]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_table_agrees_with_the_recommendation(seed):
+    rng = np.random.default_rng(seed)
+
+    def classes(low):
+        return {"ROC AUC": (rng.uniform(low, 1), 0.02), "log-loss": (rng.uniform(0.1, 0.3), 0.02)}
+
+    told = verdict_of(
+        "ROC AUC",
+        coterie=classes(0.6),
+        ridge=classes(0.6),
+        lasso=classes(0.6),
+        guess={"ROC AUC": (0.5, 0.0), "log-loss": (0.4, 0.0)},
+    )
+    words = {
+        name: decisive([one for one in told.differences if one.rival == name]).word
+        for name in ("ridge on all columns", "lasso on all columns")
+    }
+    assert (told.code == "use_rival") == ("worse" in words.values())
+    assert told.code != "use_rival" or words[told.rival] == "worse"
+
+
+@pytest.mark.filterwarnings("ignore:Nothing in X predicts")
+def test_a_class_of_one_row_does_not_stop_a_study(rng):
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 0] > 0.8, "b", "a")
+    y[3] = "rare"
+    result = study(X, y, path=False, estimator=Coterie("classes"))
+    assert result.verdict.n_splits == 15
+    assert {len(one) for one in compare(X, y, cv=3).fold_scores.values()} == {3}
+
+
+def test_huge_numbers_are_refused_by_name(rng):
+    table = pd.DataFrame(rng.normal(size=(40, 2)), columns=["a", "b"])
+    with pytest.raises(ValueError, match="Column 'b' has values up to"):
+        study(table.assign(b=1e300 * table["b"]), table["a"])
+
+
+def test_encoded_columns_are_counted_as_what_they_were():
+    told = judge(
+        "R2",
+        {name: {"R2": [0.8, 0.81]} for name in ("coterie", "ridge on all columns")}
+        | {"the mean": {"R2": [0.0, 0.0]}},
+        test_ratio=0.25,
+        n_columns=3,
+        n_features=38,
+        n_sources=20,
+        splits="2 folds",
+    )
+    assert "instead of 38 (made from 20 columns)" in told.sentence

@@ -107,7 +107,8 @@ def any_numbers_in_text(text: NDArray[Any]) -> NumbersInText | None:
 def _read(pattern: re.Pattern[str], different: set[str]) -> dict[str, float]:
     """The texts that are numbers in this notation. Per cent count only if all of them are."""
     separator, decimal = (",", ".") if pattern is POINTS else (".", ",")
-    plain, percent = {}, {}
+    plain: dict[str, float] = {}
+    percent: dict[str, float] = {}
     for text in different:
         match = pattern.fullmatch(text)
         if match is None or not any(map(str.isdigit, match["number"])):

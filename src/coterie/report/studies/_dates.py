@@ -327,9 +327,9 @@ def notes_on_order(X: Any, y: Any, found: RowTimes | None) -> list[str]:
     if likeness == 0:
         return [] if unordered is None else [unordered]
     note = (
-        f"neighbouring rows have like targets (correlation {likeness:.2f}), so shuffled rows may be "
-        "too easy to predict. If rows are in time, say so (by_time); if some belong together, give "
-        "their groups."
+        f"neighbouring rows have like targets (correlation {likeness:.2f}), so shuffled rows may "
+        "be too easy to predict. If rows are in time, say so (by_time, --by-time); if some belong "
+        "together, give their groups (groups, --row-groups)."
     )
     is_strong = likeness > STRONG_LIKENESS
     return [f"Warning: {note}" if is_strong else f"{note[:1].upper()}{note[1:]}"]

@@ -23,6 +23,8 @@ from coterie.report.studies._dates import order_in_time
 Rows = tuple[IntArray, IntArray]
 # With fewer rows per fold, R2 or the noise cannot be estimated.
 MIN_FOLD_ROWS = 4
+# Sums of squares of larger numbers may overflow.
+LARGEST = 1e140
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +69,7 @@ class Samples:
             kind = "a sparse array" if is_sparse(table) else f"shape {table.shape}"
             raise ValueError(f"X must be a dense table of rows and columns, got {kind}.")
         check_consistent_length(table, y, groups)
+        _check_size(table)
         n_rows = table.shape[0]
         return cls(
             X,
@@ -245,6 +248,26 @@ def check_groups(rows: Samples, n_folds: int, by_time: bool) -> None:
     if found < n_folds:
         raise ValueError(
             f"groups must have at least as many values as there are folds ({n_folds}), got {found}."
+        )
+
+
+def _check_size(table: Any) -> None:
+    """Raise if the squares of a column overflow, which no linear model survives."""
+    if getattr(table, "dtype", np.dtype(float)).kind not in "iuf":
+        return
+    try:
+        values = as_floats(table)
+    except (TypeError, ValueError):
+        return
+    with np.errstate(invalid="ignore"):
+        largest = np.nanmax(np.abs(values), axis=0, initial=0.0)
+    huge = np.flatnonzero((largest > LARGEST) & np.isfinite(largest))
+    if len(huge):
+        names = getattr(table, "columns", None)
+        name = f"Column {huge[0]}" if names is None else f"Column {str(names[huge[0]])!r}"
+        raise ValueError(
+            f"{name} has values up to {largest[huge[0]]:.3g}, whose squares are too large to "
+            "compute with: rescale it, or replace the value."
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from coterie._core.values import TellStep, tell_nobody
-from coterie._data.preparation import TablePreparer, giveaway_notes
+from coterie._data.preparation import TablePreparer, giveaway_notes, source_of
 from coterie._data.progress import Tell
 from coterie._model_selection.resampling import Stability, stability
 from coterie._model_selection.tuning import family_word
@@ -23,6 +23,7 @@ from coterie.report.inspection import (
     Summary,
     columns_sentence,
     metric_label,
+    pluralise,
     summarise,
 )
 from coterie.report.studies import _baselines
@@ -299,8 +300,9 @@ def _make_splits(
     n_test = round(share * n_rows)
     if min(n_test, n_rows - n_test) < 2:
         raise ValueError(
-            f"test_share={share!r} of {n_rows} rows leaves {n_rows - n_test} training rows and "
-            f"{n_test} test rows; both need 2 or more. Pass more rows, or test_share=0."
+            f"test_share={share!r} of {n_rows} rows leaves "
+            f"{pluralise(n_rows - n_test, 'training row')} and {pluralise(n_test, 'test row')}; "
+            "both need 2 or more. Pass more rows, or test_share=0."
         )
     if test_last:
         return last_rows(n_rows, share)
@@ -334,7 +336,7 @@ def _score_methods(
         learned, tested = rows.take(train), rows.take(test)
         on_split = fit_on_split(reducer, learned)
         kinds.add(getattr(on_split, "inputs_", "raw"))
-        for name, n_columns, score in _methods(on_split, reducer, learned, tested):
+        for name, n_columns, score in _methods(on_split, reducer, learned, tested, rows.y):
             plain.setdefault(name, []).append((n_columns, score))
     report("scores", len(splits.rows), len(splits.rows))
     found = {name_with_inputs(name, kinds): each for name, each in plain.items()}
@@ -348,21 +350,29 @@ def _score_methods(
         test_ratio=splits.test_ratio,
         n_columns=fitted.n_groups_,
         n_features=rows.table.shape[1],
+        n_sources=_n_sources(rows),
         splits=splits.text,
     )
     scores = [as_score(name, metric, each, splits.test_ratio) for name, each in found.items()]
     return scores, verdict
 
 
+def _n_sources(rows: Samples) -> int:
+    """Number of columns of the table, before some were encoded."""
+    names = getattr(rows.table, "columns", None)
+    return rows.table.shape[1] if names is None else len({source_of(str(one)) for one in names})
+
+
 def _methods(
-    fitted: Any, reducer: Any, train: Samples, test: Samples
+    fitted: Any, reducer: Any, train: Samples, test: Samples, y: Any
 ) -> Iterator[tuple[str, int, HeldOutScore]]:
     """Name, number of columns and scores of each method on one split."""
     yield COTERIE, fitted.n_groups_, score_reducer(fitted, train, test)
-    train, test = with_inputs(fitted, train), with_inputs(fitted, test)
+    train, test = with_inputs(fitted, train, test)
     n_features, word = train.table.shape[1], family_word(reducer, train.y)
     yield RIDGE, n_features, score_transformers([], reducer, train, test)
-    if has_lasso(word, train.y):
+    # Of all rows, so that each method is scored on each split.
+    if has_lasso(word, y):
         lasso = score_transformers([], reducer, train, test, lasso_model)
         yield LASSO, n_features, lasso
     size = min(fitted.n_groups_, n_features, len(train) - 1)

@@ -118,6 +118,7 @@ def judge(
     test_ratio: float,
     n_columns: int,
     n_features: int,
+    n_sources: int | None = None,
     splits: str,
 ) -> StudyVerdict:
     """The recommendation that these scores support.
@@ -131,12 +132,15 @@ def judge(
     test_ratio : float
     n_columns, n_features : int
         Number of columns of the fit, and of the table.
+    n_sources : int, optional
+        Number of columns of the table, before some were encoded.
     splits : str
         How rows were held out.
     """
     differences = all_differences(metric, scores, test_ratio)
     score, error = mean_with_error(scores[COTERIE][metric], test_ratio)
-    facts = _Facts(metric, scores, differences, test_ratio, n_columns, n_features)
+    n_sources = n_features if n_sources is None else n_sources
+    facts = _Facts(metric, scores, differences, test_ratio, n_columns, n_features, n_sources)
     code, sentence, rival = facts.recommendation()
     n_splits = len(scores[COTERIE][metric])
     return StudyVerdict(
@@ -177,10 +181,11 @@ class _Facts:
         test_ratio: float,
         n_columns: int,
         n_features: int,
+        n_sources: int,
     ) -> None:
         self.metric, self.scores, self.ratio = metric, scores, test_ratio
         self.differences = differences
-        self.n_columns, self.n_features = n_columns, n_features
+        self.n_columns, self.n_features, self.n_sources = n_columns, n_features, n_sources
         self.guess = SHARES if SHARES in scores else MEAN
         # PCA is told in the table: its columns are no more use to a reader than all of them.
         self.rivals = [name for name in scores if name.startswith((RIDGE, LASSO))]
@@ -269,7 +274,9 @@ class _Facts:
         else:
             how = f"no loss against {self.best} can be shown ({label} difference {told})"
         these = "this 1 column" if is_one else f"these {_columns(self.n_columns)}"
-        return f"Use {these} instead of {self.n_features:,}: {how}."
+        made = self.n_features > self.n_sources
+        source = f" (made from {_columns(self.n_sources)})" if made else ""
+        return f"Use {these} instead of {self.n_features:,}{source}: {how}."
 
 
 def _number(value: float) -> str:
