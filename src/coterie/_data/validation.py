@@ -57,8 +57,10 @@ def check_table(X: Any) -> None:
 
 ADVICE = {
     "dates": "Turn them into numbers first: coterie.TablePreparer does.",
-    "categories": "Encode them first: coterie.TablePreparer does.",
-    "text": "Encode or drop it first: coterie.TablePreparer does.",
+    "categories": "Encode them first, with coterie.TablePreparer, "
+    "sklearn.preprocessing.OneHotEncoder or TargetEncoder.",
+    "text": "Encode or drop it first, with coterie.TablePreparer, "
+    "sklearn.preprocessing.OneHotEncoder or TargetEncoder.",
 }
 
 
