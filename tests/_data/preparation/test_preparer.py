@@ -181,6 +181,10 @@ LEAKS = {
     "text for numbers": (np.where(Y > 0, "yes", "no"), (Y > 0).astype(int)),
     "a monotone function": (np.exp(-Y), Y),
     "missing for one class": (np.where(Y > 0, np.nan, RNG.normal(size=N)), Y > 0),
+    "a date for one class": (
+        DAYS.where(Y > 0),
+        Y > 0,
+    ),
     "text for one class": (np.where(Y > 0, "fraud", None), np.where(Y > 0, "yes", "no")),
 }
 
@@ -376,6 +380,7 @@ NO_NUMBERS = {
     "codes": [*["1", "2", "3"] * 60, "unknown"],
     "zip codes": [f"{k:05d}" for k in range(180)] + ["-"],
     "names": [f"{k} street" for k in range(180)],
+    "hashes": [f"e{k:09d}" for k in range(90)] * 2,
     "diagnoses": [*map(str, range(250, 400)), *[f"V{k}" for k in range(10)]],
     "plain": [str(k / 8) for k in range(180)],
 }

@@ -13,17 +13,18 @@ from coterie._core.values import FloatArray
 
 # Before and after a number; a minus may be before or after the unit.
 UNIT = r"(?:[$\u20ac\u00a3\u00a5]|USD|EUR|CHF|GBP)?"
-EXPONENT = r"(?:[eE][+-]?\d+)?"
-POINTS = re.compile(
-    rf"(?P<sign>[+-]?){UNIT}\s*(?P<again>[+-]?)"
-    rf"(?P<number>(?:\d{{1,3}}(?:[,' \u00a0]\d{{3}})+|\d+)?(?:\.\d*)?{EXPONENT})\s*{UNIT}"
-    r"(?P<percent>\s*%)?"
-)
-COMMAS = re.compile(
-    rf"(?P<sign>[+-]?){UNIT}\s*(?P<again>[+-]?)"
-    rf"(?P<number>(?:\d{{1,3}}(?:[.' \u00a0]\d{{3}})+|\d+)?(?:,\d*)?{EXPONENT})\s*{UNIT}"
-    r"(?P<percent>\s*%)?"
-)
+
+
+def _notation(separators: str, decimal: str) -> re.Pattern[str]:
+    """Numbers with these characters between thousands, and this one before decimals."""
+    whole = rf"(?:\d{{1,3}}(?:[{separators}' \u00a0]\d{{3}})+|\d+)"
+    number = rf"(?:{whole}(?:{decimal}\d*)?|{decimal}\d+)(?:[eE][+-]?\d+)?"
+    return re.compile(
+        rf"(?P<sign>[+-]?){UNIT}\s*(?P<again>[+-]?)(?P<number>{number})\s*{UNIT}(?P<percent>\s*%)?"
+    )
+
+
+POINTS, COMMAS = _notation(",", r"\."), _notation(r"\.", ",")
 # At most this share of the cells, and this many different ones, may be no numbers.
 MAX_ODD, MAX_DIFFERENT_ODD = 0.1, 5
 # Fewer different numbers may be codes.
@@ -111,7 +112,7 @@ def _read(pattern: re.Pattern[str], different: set[str]) -> dict[str, float]:
     percent: dict[str, float] = {}
     for text in different:
         match = pattern.fullmatch(text)
-        if match is None or not any(map(str.isdigit, match["number"])):
+        if match is None:
             continue
         digits = re.sub(r"[' \u00a0]", "", match["number"].replace(separator, ""))
         value = float(digits.replace(decimal, "."))

@@ -256,15 +256,15 @@ class TablePreparer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         name, kind = column.name, column.kind
         if kind != "number" and self.text == "drop" and name not in self.keep:
             return left_out(name, kind, KIND_WORDS[kind])
-        reason = constant_reason(column)
-        if reason is not None and (name not in self.keep or kind != "number"):
-            return left_out(name, kind, reason)
         if name not in self.keep:
             for target in targets:
                 if (reason := target.leak_reason(column)) is not None:
                     return left_out(name, kind, reason, leaks=True)
-            if (reason := key_reason(column)) is not None:
-                return left_out(name, kind, reason)
+        reason = constant_reason(column)
+        if reason is not None and (name not in self.keep or kind != "number"):
+            return left_out(name, kind, reason)
+        if name not in self.keep and (reason := key_reason(column)) is not None:
+            return left_out(name, kind, reason)
         return self._encoded(column)
 
     def _encoded(self, column: Column) -> PreparedColumn:
