@@ -375,8 +375,9 @@ def test_levels_and_missing_values_are_counted_apart(run, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     city = np.where(rng.random(90) < 0.2, None, rng.choice(["Rome", "Oslo", "Bonn"], 90))
-    pl.DataFrame(
-        {"city": city.tolist(), "a": rng.normal(size=90), "y": rng.normal(size=90)}
-    ).write_csv("data.csv")
+    a = rng.normal(size=90)
+    pl.DataFrame({"city": city.tolist(), "a": a, "y": a + 0.1 * rng.normal(size=90)}).write_csv(
+        "data.csv"
+    )
     told = json.loads(run("fit", "data.csv", "-t", "y", "--test-share", "0", "--json").stdout)
     assert any("3 levels and missing values" in note for note in told["notes"])

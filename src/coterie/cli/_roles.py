@@ -163,7 +163,8 @@ def _about_rows(frame: polars.DataFrame, columns: ColumnOptions) -> dict[str, An
         if column.null_count():
             row = int(column.is_null().arg_max() or 0) + 1
             raise TableError(f"Column {columns.row_groups!r} lacks a group of rows in row {row}.")
-        found["groups"] = np.array(column.cast(str).to_list())
+        is_plain = _is_numeric_column(column)
+        found["groups"] = np.array((column if is_plain else column.cast(str)).to_list())
     return found
 
 

@@ -256,11 +256,12 @@ class _Facts:
         told += _with_error(beside.gain, beside.error, sign=True)
         if self.n_columns == 0:
             return f"Too few rows to tell {self.best} from no columns at all: {told}."
-        do, they = ("does", "it is") if self.n_columns == 1 else ("do", "they are")
+        do, are = ("does", "is") if self.n_columns == 1 else ("do", "are")
+        unless = ", unless only the score counts" if beside.gain < -MARGIN else ""
         these = "this 1 column" if self.n_columns == 1 else f"these {_columns(self.n_columns)}"
         return (
             f"Too few rows to tell whether {_columns(self.n_columns)} {do} as well as {self.best}: "
-            f"{told}. Prefer {these}: {they} simpler."
+            f"{told}. Prefer {these}, which {are} simpler{unless}."
         )
 
     def _groups_sentence(self, beside: Difference) -> str:
