@@ -66,6 +66,7 @@ OTHERS = {
     "hours": {"time": np.random.default_rng(0).uniform(0, 24, N)},
     "one day": {"date": DAYS[:1].repeat(N)},
     "text": {"date": ["soon"] * N},
+    "encoded": {"year(day)": 1990 + np.arange(N) // 12, "month(day)": 1 + np.arange(N) % 12},
     "numbers": {"size": 1_500_000_000 + np.arange(N)},
 }
 

@@ -13,7 +13,7 @@ import numpy as np
 from coterie._core.values import FloatArray, IntArray
 from coterie._data.fields import is_field, sample_dim_of
 from coterie._data.frames import known_frame
-from coterie._data.preparation import read_column, words_of_name
+from coterie._data.preparation import read_column, source_of, words_of_name
 
 # Texts of other lengths are not dates: from "1-1-2020" to a time stamp with a zone.
 DATE_LENGTHS = range(8, 36)
@@ -206,6 +206,9 @@ def _read_columns(frame: Any) -> Iterator[tuple[str, Any]]:
     if len({*names}) < len(names):
         return
     for name, series in zip(names, wrapped.iter_columns(), strict=True):
+        if source_of(name) != name:
+            # What an unordered date became, such as year(day).
+            continue
         is_number = series.dtype.is_numeric() or series.dtype == nw.Boolean
         if not is_number or words_of_name(name) & times:
             yield name, read_column(series, name)
