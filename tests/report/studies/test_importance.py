@@ -191,3 +191,11 @@ def test_levels_of_one_column_are_left_out_together(rng):
     X = result.preparer.transform(table)
     found = coterie.group_importance(result.reducer, X, y).to_frame().set_index("group")
     assert (found.loc[[name for name in groups if "city=" in name], "contribution"] > 0.8).all()
+
+
+def test_groups_are_as_important_in_any_order_of_rows_with_times(fit):
+    reducer, X, y = fit
+    order = np.random.default_rng(0).permutation(len(y))
+    expected = coterie.group_importance(reducer, X, y, by_time=True).contributions
+    found = coterie.group_importance(reducer, X[order], y[order], by_time=order).contributions
+    assert found == pytest.approx(expected)

@@ -12,6 +12,7 @@ from coterie._data.preparation import source_of
 from coterie._data.progress import Tell
 from coterie._model_selection.tuning import family_word, penalised_model, with_same_penalty
 from coterie.report.inspection import check_fitted_reducer
+from coterie.report.studies._dates import times_for
 from coterie.report.studies._metrics import metric_name
 from coterie.report.studies._scores import aggregates_of, model_on_columns, score_model
 from coterie.report.studies._splits import Samples, Splits, check_groups, repeated_folds
@@ -57,7 +58,7 @@ def group_importance(
     *,
     cv: int = 5,
     n_repeats: int = 3,
-    by_time: bool = False,
+    by_time: Any = False,
     sample_weight: Any = None,
     groups: Any = None,
     offset: Any = None,
@@ -102,6 +103,9 @@ def group_importance(
     check_fitted_reducer(reducer)
     rows = Samples.from_arrays(X, y, sample_weight, groups, offset, exposure)
     word = family_word(reducer, rows.y)
+    found = times_for(X, y, by_time, is_asked=True)
+    rows = rows if found is None else rows.in_time(found.times)
+    by_time = found is not None or by_time is True
     check_groups(rows, cv, by_time)
     splitting = {"classes": word == "bernoulli", "by_time": by_time, "seed": random_state}
     splits = repeated_folds(rows, cv, n_repeats, **splitting)  # type: ignore[arg-type]
