@@ -83,13 +83,6 @@ class Group:
     contribution_error: float | None = None
 
 
-def _end(group: Group, sign: int) -> float | None:
-    """An end of the interval of a contribution."""
-    if group.contribution is None or group.contribution_error is None:
-        return None
-    return group.contribution + sign * group.contribution_error
-
-
 @dataclass(frozen=True)
 class Score:
     """Score of a linear model on held-out rows, fitted to the columns of one method.
@@ -328,7 +321,7 @@ class Summary:
     def to_frame(self) -> Any:
         """The groups as a pandas data frame, one row for each; without what is left out.
 
-        ``contribution_low`` and ``contribution_high`` are the ends of a 95 % interval.
+        ``contribution_error`` is half the width of the 95 % interval of ``contribution``.
         """
         groups = self.groups[: self.n_columns]
         effects = {
@@ -345,8 +338,7 @@ class Summary:
             "stability": [one.stability for one in groups],
             "light": [light_word(one.stability) for one in groups],
             "contribution": [one.contribution for one in groups],
-            "contribution_low": [_end(one, -1) for one in groups],
-            "contribution_high": [_end(one, 1) for one in groups],
+            "contribution_error": [one.contribution_error for one in groups],
             "representative": [self.name_of(one.representative) for one in groups],
         }
         return data_frame(columns | effects)
