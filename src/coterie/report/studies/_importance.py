@@ -108,7 +108,7 @@ def group_importance(
     by_time = found is not None or by_time is True
     check_groups(rows, cv, by_time)
     splitting = {"classes": word == "bernoulli", "by_time": by_time, "seed": random_state}
-    splits = repeated_folds(rows, cv, n_repeats, **splitting)  # type: ignore[arg-type]
+    splits = repeated_folds(rows, cv, n_repeats, **splitting)
     return importance_on(reducer, rows, splits)
 
 
