@@ -3,6 +3,10 @@
 A merge is accepted when its price does not exceed its allowance.
 """
 
+# Before all that takes long to import, in which Ctrl-C is to have no traceback.
+from coterie._core.interrupts import WATCHES  # noqa: F401
+
+# isort: split
 # First, and from here: deep in a chain of imports scikit-learn takes longer to load.
 import sklearn  # noqa: F401
 

@@ -297,3 +297,87 @@ def test_names_that_come_twice_are_a_sentence(run, tmp_path):
     ended = run("fit", tmp_path / "twice.csv", "-t", "y")
     ends_in_a_sentence(ended.exit_code, ended.stderr)
     assert "columns of the same name, 'a' (columns 1, 2)" in ended.stderr
+
+
+def test_exposures_offsets_and_groups_of_rows_are_those_of_the_study(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    X, hours = rng.normal(size=(160, 4)), rng.uniform(1, 9, 160)
+    people = np.repeat(np.arange(40), 4)
+    counts = rng.poisson(hours * np.exp(0.5 * X[:, 0]))
+    features = {f"f{k}": X[:, k] for k in range(4)}
+    table = pl.DataFrame(features | {"hours": hours, "person": people, "y": counts})
+    table.with_columns(pl.col("hours").log().alias("log")).write_csv("data.csv")
+    twin = coterie.report.study(
+        pl.DataFrame(features), counts, task="counts", exposure=hours, groups=people, path=False
+    )
+    words = ["fit", "data.csv", "-t", "y", "--row-groups", "person", "--no-path", "-q"]
+    for more in (["--exposure", "hours", "--drop", "log"], ["--offset", "log", "--drop", "hours"]):
+        told = run(*words, *more, "--json")
+        assert told.exit_code == 0, told.stderr
+        summary = json.loads(told.stdout)
+        assert summary["task"] == "counts"
+        assert set(summary["features"]) == set(features)
+        score = summary["scores"][0]["score"]
+        assert score == pytest.approx(twin.summary.scores[0].score)
+        assert "groups of rows" in summary["verdict"]["splits"]
+    refused = {
+        ("--exposure", "f0"): "must hold numbers above 0",
+        ("--exposure", "hours", "--offset", "log"): "give only one",
+        ("--exposure", "minutes"): "no column 'minutes'",
+        ("--by-time",): "not both",
+    }
+    for more, why in refused.items():
+        answer = run(*words, *more)
+        assert answer.exit_code == 3
+        assert why in answer.stderr
+
+
+TARGETS = {
+    "nothing besides": ("y\n" + "1.5\n2.5\n" * 9, "no columns to group besides 'y'"),
+    "no value": ("a,b,y\n" + "1.5,2,\n2.5,1,\n" * 9, "has no value in any row"),
+    "dates": (
+        "a,b,y\n" + "".join(f"{k},{k % 3},2020-01-{k:02d}\n" for k in range(1, 25)),
+        "Target 'y' holds dates",
+    ),
+    "quarters": (
+        "a,b,y\n" + "".join(f"{k},{k % 3},{1990 + k}Q1\n" for k in range(1, 25)),
+        "Target 'y' holds dates",
+    ),
+    "huge": (
+        "a,b,y\n" + "".join(f"{k % 5}e300,{k % 3},{k % 7}.5\n" for k in range(1, 25)),
+        "Column 'a' has values up to 4e+300",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_what_cannot_be_predicted_is_said_in_a_line(run, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text, why = TARGETS[name]
+    (tmp_path / "data.csv").write_text(text)
+    answer = run("fit", "data.csv", "-t", "y", "-q")
+    assert answer.exit_code == 3
+    assert why in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
+
+
+def test_dates_in_parquet_are_no_target_either(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    days = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 2, 9), eager=True)
+    frame = pl.DataFrame({"a": range(40), "b": [k % 3 for k in range(40)], "y": days})
+    frame.write_parquet("data.parquet")
+    answer = run("fit", "data.parquet", "-t", "y", "-q")
+    assert "Target 'y' holds dates" in answer.stderr
+
+
+def test_levels_and_missing_values_are_counted_apart(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    city = np.where(rng.random(90) < 0.2, None, rng.choice(["Rome", "Oslo", "Bonn"], 90))
+    a = rng.normal(size=90)
+    pl.DataFrame({"city": city.tolist(), "a": a, "y": a + 0.1 * rng.normal(size=90)}).write_csv(
+        "data.csv"
+    )
+    told = json.loads(run("fit", "data.csv", "-t", "y", "--test-share", "0", "--json").stdout)
+    assert any("3 levels and missing values" in note for note in told["notes"])

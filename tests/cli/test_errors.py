@@ -418,3 +418,24 @@ def test_hostile_names_are_text(run, tmp_path, monkeypatch):
     assert "[bold]b[/bold]" in result.output
     page = Path("data-coterie/report.html").read_text()
     assert "<script>alert(1)</script>" not in page
+
+
+PRESSED_WHILE_IMPORTING = """
+import signal, sys
+sys.argv = ["/somewhere/coterie", "fit"]
+class Press:
+    def find_spec(self, name, *_):
+        if name == "NAME":
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Press())
+from coterie.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["sklearn.base", "rich", "coterie.cli._commands"])
+def test_ctrl_c_while_importing_has_no_traceback(name):
+    code = PRESSED_WHILE_IMPORTING.replace("NAME", name)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=120)
+    assert (done.returncode, done.stdout) == (130, b"")
+    assert done.stderr == b"coterie: stopped.\n"

@@ -39,6 +39,35 @@ def test_numbers_are_whole_at_any_width(width, monkeypatch, capsys):
         assert all(number in printed for number in numbers)
 
 
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_rows_are_stacked_where_the_terminal_is_too_narrow(width, monkeypatch, capsys):
+    monkeypatch.setattr(_console, "console", lambda: Console(width=width, highlight=False))
+    names = ["method", "score", "n", "is", "best member"]
+    table = empty_table(*((name, "right" if name in ("score", "n") else "left") for name in names))
+    for row in ROWS:
+        add_table_row(table, *row, "app_LT_TKEO_std_7_coefficient")
+    print_table(table)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    printed = "\n".join(lines)
+    # No name is dropped, or broken within a word.
+    assert printed.count("app_LT_TKEO_std_7_coefficient") == 2
+    assert all(word in printed for word in ["mean(a_long_name_of_a_feature,", "another)"])
+    assert all(name in printed for name in names[1:])
+    is_stacked = "score: -1.23e-05" in printed
+    assert is_stacked == (width < 110)
+
+
+def test_lines_are_broken_between_words(monkeypatch, capsys):
+    screen = Console(width=40, force_terminal=True)
+    monkeypatch.setattr(_console, "console", lambda: screen)
+    sentence = "Use these 12 columns instead of 100: no loss can be shown (R2 -0.001 +- 0.014)."
+    _console.print_line(sentence)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 40
+    assert " ".join(lines) == sentence
+
+
 @pytest.mark.parametrize("columns", ["40", "200", None])
 def test_piped_tables_hold_every_number_whole(columns, finished):
     """Of the installed command, without a terminal, however narrow the shell says it is."""

@@ -137,6 +137,7 @@ def test_categories_are_refused_and_encoders_named(kind):
         NonLinCFA().fit(CATEGORIES[kind](), Y)
     message = str(error.value)
     assert message.startswith("X has categories in column 'colour'.")
+    assert "coterie.TablePreparer" in message
     assert "OneHotEncoder" in message
     assert "TargetEncoder" in message
 
@@ -149,5 +150,5 @@ def test_text_is_refused_and_encoders_named(kind):
     else:
         dtype = "string" if kind == "pandas string" else object
         frame = frame.assign(colour=pd.Series(COLOURS, dtype=dtype))
-    with pytest.raises(ValueError, match=r"X has text in column 'colour'\. .*OneHotEncoder"):
+    with pytest.raises(ValueError, match=r"X has text in column 'colour'\. .*TablePreparer"):
         NonLinCFA().fit(frame, Y)

@@ -64,9 +64,11 @@ def _repeated(names: Any) -> list[str]:
 
 
 ADVICE = {
-    "dates": "Turn them into numbers first, such as the days since some day.",
-    "categories": "Encode them first, with sklearn.preprocessing.OneHotEncoder or TargetEncoder.",
-    "text": "Encode or drop it first, with sklearn.preprocessing.OneHotEncoder or TargetEncoder.",
+    "dates": "Turn them into numbers first: coterie.TablePreparer does.",
+    "categories": "Encode them first, with coterie.TablePreparer, "
+    "sklearn.preprocessing.OneHotEncoder or TargetEncoder.",
+    "text": "Encode or drop it first, with coterie.TablePreparer, "
+    "sklearn.preprocessing.OneHotEncoder or TargetEncoder.",
 }
 
 

@@ -18,6 +18,8 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
+    from coterie._core.interrupts import raise_interrupts
     from coterie.cli._commands import coterie
 
+    raise_interrupts()
     coterie()

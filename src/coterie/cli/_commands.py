@@ -120,7 +120,7 @@ def fit(
                 test_share=split.test_share,
                 test_last=split.test_last,
                 by_time=rows_in_time(data, columns, test_last=split.test_last),
-                sample_weight=data.weights,
+                **data.about_rows,
                 path=data.X.width <= MAX_PATH_FEATURES if path is None else path,
                 n_resamples=n_resamples,
                 random_state=split.seed,
@@ -280,7 +280,7 @@ def path(
             task=data.task.name,
             test_share=0,
             by_time=rows_in_time(data, columns),
-            sample_weight=data.weights,
+            **data.about_rows,
             random_state=seed,
             progress=bar,
         ).summary
@@ -337,7 +337,7 @@ def compare(
             task=data.task.name,
             cv=folds,
             by_time=rows_in_time(data, columns),
-            sample_weight=data.weights,
+            **data.about_rows,
             random_state=seed,
             progress=lambda done, total: bar("compare", done, total),
         )

@@ -15,8 +15,9 @@ from typing import Any, NoReturn
 import click
 import numpy as np
 
+from coterie._core.interrupts import INTERRUPTED
 from coterie._persist.files import DISK_FULL_ERRORS, PartlyWrittenError, files_are
-from coterie.cli._interrupt import INTERRUPTED, interruptible
+from coterie.cli._interrupt import interruptible
 from coterie.cli._printable import printable
 
 JSON_KEY = "coterie.as_json"
@@ -27,6 +28,7 @@ FLAG_OF_PARAMETER = {
     "n_groups": "--groups",
     "max_group_size": "--max-group-size",
     "sample_weight": "--weights",
+    "groups must have at least": "--row-groups must have at least",
     "cv must": "--folds must",
 }
 # Documented in docs/user-guide/command-line.md.

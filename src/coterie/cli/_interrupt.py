@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from coterie._core.interrupts import INTERRUPTED
+
 # Seconds until the interrupt is raised again.
 RETRY_SECONDS = 0.3
-INTERRUPTED = 130
 COMPILERS = ("numba", "llvmlite")
 
 

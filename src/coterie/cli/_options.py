@@ -134,6 +134,20 @@ class ColumnOptions:
     weights: str | None = option(
         "--weights", help="The column of sample weights.", metavar="COLUMN"
     )
+    exposure: str | None = option(
+        "--exposure",
+        help="For counts: the column that they are proportional to, such as hours or inhabitants.",
+        metavar="COLUMN",
+    )
+    offset: str | None = option(
+        "--offset", help="For counts: the column of the log of the exposure.", metavar="COLUMN"
+    )
+    row_groups: str | None = option(
+        "--row-groups",
+        help="The column that says which rows belong together, such as a patient: these are never "
+        "on both sides of a split.",
+        metavar="COLUMN",
+    )
     time: str | None = option(
         "--time",
         help="Sort the rows by this column, and test on the last ones.",

@@ -10,12 +10,12 @@ from coterie.cli._console import Side, add_table_row, empty_table, print_line, p
 from coterie.cli._options import ColumnOptions
 from coterie.cli._roles import PreparedTable
 from coterie.report.inspection import (
-    Difference,
     Group,
     PathSummary,
     Score,
     Summary,
     columns_sentence,
+    difference_text,
     effect_sentence,
     light_word,
     lights_sentence,
@@ -26,7 +26,7 @@ from coterie.report.inspection import (
     scores_sentence,
     stability_meaning,
 )
-from coterie.report.studies import Comparison
+from coterie.report.studies import WARNING, Comparison
 
 # Further groups are printed with --all only.
 MAX_PRINTED_GROUPS = 25
@@ -68,6 +68,9 @@ def print_summary(summary: Summary, *, show_all: bool = False) -> None:
     if summary.verdict is not None:
         print_line(f"{columns_sentence(summary)}.")
         print_scores(summary)
+    warned = [note for note in summary.notes if note.startswith(WARNING)]
+    for note in warned:
+        print_line(note)
     columns = _group_columns(summary)
     print_line("Groups:")
     for column in columns:
@@ -77,7 +80,8 @@ def print_summary(summary: Summary, *, show_all: bool = False) -> None:
     if len(summary.groups) > MAX_PRINTED_GROUPS and not show_all:
         n_left = len(summary.groups) - MAX_PRINTED_GROUPS
         print_line(f"... and {n_left:,} smaller ones: coterie inspect MODEL --all.")
-    print_notes([*summary.notes, *_score_notes(summary.scores)])
+    others = [note for note in summary.notes if note not in warned]
+    print_notes([*others, *_score_notes(summary.scores)])
 
 
 def print_notes(notes: Sequence[str]) -> None:
@@ -94,8 +98,8 @@ def print_scores(summary: Summary) -> None:
     more = list(summary.scores[0].others or {})
     names = [label, *map(metric_label, more)]
     print_line(
-        f"Columns by each method, its mean {label} on held-out rows, and by how much coterie is "
-        "better (+- is a 95 % interval):"
+        f"Columns by each method, its mean {label} on held-out rows, and what coterie is beside "
+        "it, by how much (+- is half the width of a 95 % interval):"
     )
     table = empty_table(
         ("method", "left"),
@@ -109,12 +113,18 @@ def print_scores(summary: Summary) -> None:
             table,
             score.name,
             f"{score.n_columns:.1f}",
-            f"{score.score:.4f}",
+            _with_interval(score),
             *(f"{(score.others or {}).get(name, math.nan):.4f}" for name in more),
-            _difference_text(beside[0]) if beside else "",
+            difference_text(beside, "+-"),
             bold=score is summary.scores[0],
         )
     print_table(table)
+
+
+def _with_interval(score: Score) -> str:
+    """A score and half the width of its 95 % interval."""
+    error = "" if score.half_width is None else f" +- {score.half_width:.4f}"
+    return f"{score.score:.4f}{error}"
 
 
 def _score_notes(scores: list[Score]) -> list[str]:
@@ -253,29 +263,18 @@ def print_comparison(comparison: Comparison) -> None:
     table = empty_table(
         ("columns by", "left"),
         ("columns", "right"),
-        (comparison.metric, "right"),
-        ("std. error", "right"),
+        (f"{comparison.metric} (+-: 95 %)", "right"),
         ("coterie is", "left"),
     )
     for score in comparison.scores:
-        numbers = f"{score.n_columns:.1f}", f"{score.score:.4f}", f"{score.std_error:.4f}"
+        numbers = f"{score.n_columns:.1f}", _with_interval(score)
         is_ours = score is comparison.scores[0]
         add_table_row(
             table,
             score.name,
             *numbers,
-            "" if is_ours else _difference_text(comparison.beside(score.name)),
+            "" if is_ours else difference_text([comparison.beside(score.name)], "+-"),
             bold=is_ours,
         )
     print_table(table)
     print_notes(_score_notes(comparison.scores))
-
-
-def _difference_text(beside: Difference) -> str:
-    """The difference and its 95 % interval; "about the same" if this includes 0."""
-    if not math.isfinite(beside.gain):
-        return ""
-    if beside.error is None:
-        return f"{beside.gain:+.3f}"
-    word = "better" if beside.is_gain else "worse" if beside.is_loss else "about the same"
-    return f"{word} ({beside.gain:+.3f} +- {beside.error:.3f})"

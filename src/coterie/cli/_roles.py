@@ -18,7 +18,7 @@ from coterie._data.tables import TableError, closest_name, columns_to_floats, re
 from coterie.cli._frames import select_columns
 from coterie.cli._options import ColumnOptions, TableOptions
 from coterie.report.inspection import pluralise
-from coterie.report.studies import Task, infer_task, ordered_dates
+from coterie.report.studies import RowTimes, Task, infer_task, times_in_column, times_of_rows
 
 if TYPE_CHECKING:
     import polars
@@ -35,7 +35,7 @@ class PreparedTable:
     X : polars.DataFrame
         The features, as floats.
     y : ndarray of shape (n_rows,) or (n_rows, n_targets)
-    weights : ndarray of shape (n_rows,) or None
+    weights, exposure, offset, groups : ndarray of shape (n_rows,) or None
     task : Task
     n_missing : int
         Number of missing values in the features.
@@ -43,8 +43,8 @@ class PreparedTable:
         Messages about rows and columns that were left out, encoded or sorted.
     preparer : TablePreparer
         What made the features from the columns.
-    dates : str or None
-        The first column of dates whose rows are in order.
+    times : RowTimes or None
+        What tells the time of the rows, if they are arranged by it.
     """
 
     frame: polars.DataFrame
@@ -55,24 +55,38 @@ class PreparedTable:
     n_missing: int
     notes: list[str]
     preparer: TablePreparer
-    dates: str | None
+    times: RowTimes | None
+    exposure: FloatArray | None = None
+    offset: FloatArray | None = None
+    groups: NDArray[Any] | None = None
+
+    @property
+    def about_rows(self) -> dict[str, Any]:
+        """What studies and comparisons are told about the rows."""
+        return {
+            "sample_weight": self.weights,
+            "exposure": self.exposure,
+            "offset": self.offset,
+            "groups": self.groups,
+        }
 
 
-def rows_in_time(data: PreparedTable, columns: ColumnOptions, *, test_last: bool = False) -> bool:
-    """Whether rows are in time order: as the options say, or else as a column of dates says."""
+def rows_in_time(data: PreparedTable, columns: ColumnOptions, *, test_last: bool = False) -> Any:
+    """Whether rows are in time order, or when each is: as the options or the columns say."""
     if _says_order(columns):
         return columns.time is not None or bool(columns.by_time)
-    return data.dates is not None and not test_last
+    if data.times is None or test_last or columns.row_groups is not None:
+        return False
+    return data.times.times
 
 
 def time_notes(
     data: PreparedTable, columns: ColumnOptions, *, test_last: bool = False
 ) -> list[str]:
     """A note that a column of dates decided how rows are split, if it did."""
-    if _says_order(columns) or not rows_in_time(data, columns, test_last=test_last):
+    if _says_order(columns) or rows_in_time(data, columns, test_last=test_last) is False:
         return []
-    note = f"Rows are in the order of {data.dates!r}, so they are split in time"
-    return [f"{note}; --no-by-time shuffles them."]
+    return [] if data.times is None else [data.times.note("--no-by-time")]
 
 
 def _says_order(columns: ColumnOptions) -> bool:
@@ -82,18 +96,33 @@ def _says_order(columns: ColumnOptions) -> bool:
 def prepare_table(source: TableOptions, columns: ColumnOptions) -> PreparedTable:
     """Read a table, and split it into features, targets and weights."""
     frame = read_source(source)
-    roles = [*columns.target, *filter(None, [columns.weights, columns.time])]
+    roles = [*columns.target, *_other_roles(columns)]
     for name in roles:
         check_column(frame, name, source.data)
     if len({*roles}) < len(roles):
-        raise TableError("A column can have only one role: --target, --weights or --time.")
+        raise TableError("A column can have only one role, such as --target or --weights.")
+    if columns.exposure is not None and columns.offset is not None:
+        raise TableError("--offset is the log of --exposure: give only one of them.")
+    if columns.row_groups is not None and (columns.time is not None or columns.by_time):
+        raise TableError("Rows are split by --row-groups or in time, not both.")
     if columns.time is not None and columns.by_time is False:
         raise TableError("--time puts rows in the order of time: leave out --no-by-time.")
     frame, notes = _select_rows(frame, columns)
     names = _feature_columns(frame, columns)
+    if not names:
+        raise TableError(
+            f"There are no columns to group besides {_join_names(columns.target)}; 2 or more are "
+            "needed."
+        )
     y = _target_values(frame, columns)
     weights = _weight_values(frame, columns)
-    task = infer_task(y) if columns.task is None else Task(columns.task, "as given")  # type: ignore[arg-type]
+    about_rows = _about_rows(frame, columns)
+    if columns.task is not None:
+        task = Task(columns.task, "as given")  # type: ignore[arg-type]
+    elif columns.exposure is None and columns.offset is None:
+        task = infer_task(y)
+    else:
+        task = Task("counts", "with an exposure")
     _check_task(task.name, y, columns)
     if task.name == "classes" and len(columns.target) > 1:
         raise TableError("Several targets must be numeric: give only one --target for classes.")
@@ -102,8 +131,41 @@ def prepare_table(source: TableOptions, columns: ColumnOptions) -> PreparedTable
     _check_features(X, columns, preparer)
     n_missing = int(np.isnan(X.to_numpy()).sum())
     others = [name for name in frame.columns if name not in roles]
-    dates = ordered_dates(select_columns(frame, others))
-    return PreparedTable(frame, X, y, weights, task, n_missing, notes, preparer, dates)
+    times = times_of_rows(select_columns(frame, others))
+    return PreparedTable(
+        frame, X, y, weights, task, n_missing, notes, preparer, times, **about_rows
+    )
+
+
+def _other_roles(columns: ColumnOptions) -> list[str]:
+    """The columns that are neither targets nor features."""
+    named = columns.weights, columns.time, columns.exposure, columns.offset, columns.row_groups
+    return [one for one in named if one is not None]
+
+
+def _about_rows(frame: polars.DataFrame, columns: ColumnOptions) -> dict[str, Any]:
+    """Exposure, offset and groups of the rows."""
+    found: dict[str, Any] = {}
+    for role, name in (("exposure", columns.exposure), ("offset", columns.offset)):
+        if name is not None:
+            values = columns_to_floats(frame, [name], what=role).ravel()
+            bad = np.isnan(values) if role == "offset" else ~(values > 0)
+            if bad.any():
+                kind = "numbers" if role == "offset" else "numbers above 0"
+                row = int(bad.argmax())
+                raise TableError(
+                    f"Column {name!r} must hold {kind} as the {role}, got {values[row]:g} in row "
+                    f"{row + 1}."
+                )
+            found[role] = values
+    if columns.row_groups is not None:
+        column = _unnamed_column(frame, columns.row_groups)
+        if column.null_count():
+            row = int(column.is_null().arg_max() or 0) + 1
+            raise TableError(f"Column {columns.row_groups!r} lacks a group of rows in row {row}.")
+        is_plain = _is_numeric_column(column)
+        found["groups"] = np.array((column if is_plain else column.cast(str)).to_list())
+    return found
 
 
 def _prepare_features(
@@ -209,6 +271,8 @@ def _select_rows(
     missing = np.any([_missing_mask(target) for target in targets], axis=0)
     notes = []
     if missing.any() and not columns.skip_gaps:
+        if missing.all():
+            raise TableError(f"Target {_join_names(columns.target)} has no value in any row.")
         raise TableError(
             f"Target {_join_names(columns.target)} lacks "
             f"{pluralise(int(missing.sum()), 'value')}, the first in row "
@@ -243,13 +307,13 @@ def _time_order(time: polars.Series, name: str) -> NDArray[np.intp]:
     import polars
 
     if time.dtype == polars.String:
-        try:
-            time = time.str.to_datetime(strict=True, time_unit="us")
-        except polars.exceptions.PolarsError:
+        dates = times_in_column(time, name)
+        if dates is None:
             raise TableError(
                 f"--time needs numbers or dates such as 2020-01-31, and column {name!r} is other "
                 "text: convert it."
-            ) from None
+            )
+        time = polars.Series(dates)
     if _missing_mask(time).any():
         raise TableError(f"Column {name!r} has missing values, so rows cannot be sorted by it.")
     return np.argsort(time.to_numpy(), kind="stable")
@@ -257,7 +321,7 @@ def _time_order(time: polars.Series, name: str) -> NDArray[np.intp]:
 
 def _feature_columns(frame: polars.DataFrame, columns: ColumnOptions) -> list[str]:
     """Names of the columns that are neither dropped nor have another role."""
-    apart = {*columns.target, columns.weights, columns.time}
+    apart = {*columns.target, *_other_roles(columns)}
     names = [name for name in frame.columns if name not in apart]
     dropped = [word for text in columns.drop for word in split_names(text, names)]
     return _exclude_names(names, match_names(dropped, names, "--drop"))
@@ -328,8 +392,14 @@ def _target_values(frame: polars.DataFrame, columns: ColumnOptions) -> NDArray[A
         return columns_to_floats(frame, list(columns.target), what="target")
     (name,) = columns.target
     column = _unnamed_column(frame, name)
-    if column.dtype.is_temporal() or column.dtype.is_nested():
+    if column.dtype.is_nested():
         raise TableError(f"Target {name!r} has type {column.dtype}: convert it to numbers or text.")
+    is_text = column.dtype == str or not _is_numeric_column(column)
+    if column.dtype.is_temporal() or (is_text and times_in_column(column, name) is not None):
+        raise TableError(
+            f"Target {name!r} holds dates: predict a number instead, such as the days since one of "
+            "them, or order rows by it with --time."
+        )
     if not _is_numeric_column(column):
         return np.array(column.cast(str).to_list(), dtype=object)
     if column.dtype.is_decimal():

@@ -179,6 +179,13 @@ LEAKS = {
     "codes of classes": (np.digitize(Y, [-0.5, 0.5]), GRADES),
     "parts of classes": (np.char.add(GRADES.astype("<U9"), RNG.choice(["A", "B"], N)), GRADES),
     "text for numbers": (np.where(Y > 0, "yes", "no"), (Y > 0).astype(int)),
+    "a monotone function": (np.exp(-Y), Y),
+    "missing for one class": (np.where(Y > 0, np.nan, RNG.normal(size=N)), Y > 0),
+    "a date for one class": (
+        DAYS.where(Y > 0),
+        Y > 0,
+    ),
+    "text for one class": (np.where(Y > 0, "fraud", None), np.where(Y > 0, "yes", "no")),
 }
 
 
@@ -324,3 +331,79 @@ def test_it_is_a_step_of_a_pipeline():
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(TABLE), model.predict(TABLE))
     assert clone(model[0]).get_params() == TablePreparer().get_params()
+
+
+def written(cells, odd):
+    """A column of text: some cells that are no numbers, after 100 that are."""
+    return np.array([*cells, *odd, *cells[: N - len(cells) - len(odd)]], dtype=object)
+
+
+VALUES = np.round(RNG.normal(1000, 400, 100), 2)
+WRITTEN = {
+    "one odd cell": (
+        [f"{one:.2f}" for one in VALUES],
+        ["n.a."],
+        "numbers except in 1 row ('n.a.')",
+    ),
+    "odd cells": ([f"{one}" for one in VALUES], ["n/a?", "-"], "in 2 rows ('-', 'n/a?')"),
+    "dollars": ([f"${one:,.2f}" for one in VALUES], [], "read as numbers"),
+    "euros": ([f"{one:.2f} \N{EURO SIGN}" for one in VALUES], ["?"], "except in 1 row ('?')"),
+    "per cent": ([f"{one:.2f}%" for one in VALUES], [], "read as numbers"),
+    "thousands": ([f"{one:,.2f}" for one in VALUES], ["none"], "except in 1 row ('none')"),
+    "German": (
+        [f"{one:,.2f}".translate(str.maketrans(",.", ".,")) for one in VALUES],
+        ["k.A."],
+        "except in 1 row ('k.A.')",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("name", WRITTEN)
+def test_numbers_with_units_and_odd_cells_are_read(kind, name):
+    cells, odd, told = WRITTEN[name]
+    column = written(cells, odd).tolist()
+    preparer = TablePreparer()
+    found = preparer.fit_transform(kind({"mixed": column, "x": Y}))
+    expected = np.array([np.nan if one in odd else VALUES[cells.index(one)] for one in column])
+    np.testing.assert_array_equal(np.asarray(found["mixed"]), expected)
+    assert any("'mixed'" in note and told in note for note in preparer.notes())
+    assert preparer.is_needed
+    new = kind({"mixed": [cells[3], "what?"], "x": [1.0, 2.0]})
+    values = np.asarray(preparer.transform(new)["mixed"])
+    np.testing.assert_array_equal(values, [VALUES[3], np.nan])
+    again = TablePreparer.from_plain(preparer.as_plain())
+    np.testing.assert_array_equal(np.asarray(again.transform(new)["mixed"]), values)
+
+
+NO_NUMBERS = {
+    "codes": [*["1", "2", "3"] * 60, "unknown"],
+    "zip codes": [f"{k:05d}" for k in range(180)] + ["-"],
+    "names": [f"{k} street" for k in range(180)],
+    "hashes": [f"e{k:09d}" for k in range(90)] * 2,
+    "diagnoses": [*map(str, range(250, 400)), *[f"V{k}" for k in range(10)]],
+    "plain": [str(k / 8) for k in range(180)],
+}
+
+
+@pytest.mark.parametrize("name", NO_NUMBERS)
+def test_codes_are_not_read_as_numbers(name):
+    cells = np.array(NO_NUMBERS[name], dtype=object)
+    found = TablePreparer().fit(pd.DataFrame({"code": cells, "x": RNG.normal(size=len(cells))}))
+    assert treatments(found)["code"] not in ("read as numbers", "as it is")
+
+
+def test_a_score_of_one_and_columns_that_give_the_target_away_are_warned_of():
+    X = RNG.normal(size=(N, 3))
+    y = X[:, 0] + 0.1 * RNG.normal(size=N)
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "cubed": y**3})
+    result = coterie.report.study(table, y, path=False, estimator=coterie.NonLinCFA())
+    warned = [note for note in result.summary.notes if note.startswith("Warning")]
+    assert "'cubed'" in warned[0]
+    assert warned[0] in repr(result)
+    classes = coterie.report.study(table, y > 0, path=False, estimator=coterie.GenLinCFA())
+    assert any("'cubed' (without an error" in note for note in classes.summary.notes)
+    exact = coterie.report.study(table[["a", "b"]], X[:, 0] + X[:, 1], path=False)
+    assert any("is 1.000 on held-out rows" in note for note in exact.summary.notes)
+    honest = coterie.report.study(table[["a", "b"]], y, path=False, estimator=coterie.NonLinCFA())
+    assert not any(note.startswith("Warning") for note in honest.summary.notes)

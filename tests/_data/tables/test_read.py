@@ -315,6 +315,17 @@ def test_excel_is_read_by_sheet(tmp_path):
         assert words in str(caught.value)
 
 
+def test_excel_has_the_types_of_other_formats_and_reads_in_silence(tmp_path, caplog):
+    path = tmp_path / "book.xlsx"
+    table = {"nr": [1, 2, 3], "size": [1.0, 2.5, None], "gap": [None] * 3, "all": [2, None, 4]}
+    pd.DataFrame(table).to_excel(path, index=False)
+    read = read_table(path)
+    assert read["nr"].dtype == read["all"].dtype == pl.Int64
+    assert read["size"].dtype == pl.Float64
+    assert read["gap"].null_count() == 3
+    assert not caplog.records
+
+
 def test_parquet_with_a_name_twice_is_refused(tmp_path):
     path = tmp_path / "twice.parquet"
     pa.parquet.write_table(pa.table([[1], [2]], names=["a", "a"]), path)

@@ -1,6 +1,7 @@
 """A group is as important as the score without it is lower, and has a best member."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import KFold
@@ -10,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 import coterie
 from coterie import NonLinCFA
 from coterie.datasets import make_groups
+from coterie.report.inspection import report_html
 from coterie.report.studies import _contributions
 from coterie.report.studies._splits import Splits
 
@@ -48,7 +50,9 @@ def test_a_group_that_predicts_nothing_contributes_nothing(rng):
     assert abs(useless) < 0.01
     frame = found.to_frame()
     assert frame["contribution"].is_monotonic_decreasing
-    assert list(frame.columns) == ["group", "contribution", "error"]
+    assert list(frame.columns) == ["group", "contribution", "interval_low", "interval_high"]
+    middle = (frame["interval_low"] + frame["interval_high"]) / 2
+    assert middle.tolist() == pytest.approx(frame["contribution"].tolist())
 
 
 def test_representatives_are_most_correlated_with_their_aggregate(fit):
@@ -128,11 +132,13 @@ def test_contributions_that_would_take_long_are_left_out_with_a_word(fit, monkey
 
 def test_large_tables_have_fewer_splits_and_huge_ones_none():
     rows, splits = range(10_000), Splits([((), ())] * 15, "")
-    counts = [_contributions._affordable_splits(k, rows, "gaussian", splits) for k in range(1, 99)]
+    sizes = range(1, 400)
+    counts = [_contributions._affordable_splits(k, rows, "gaussian", splits) for k in sizes]
     assert counts[0] == 15
     assert counts[-1] == 0
     assert (np.diff(counts) <= 0).all()
-    assert all(count == 0 or count >= 5 for count in counts)
+    assert all(count == 0 or count >= 3 for count in counts)
+    assert 3 in counts
 
 
 def test_results_become_frames_and_are_readable(fit):
@@ -147,3 +153,49 @@ def test_results_become_frames_and_are_readable(fit):
     compared = coterie.report.compare(X, y, cv=2)
     assert compared.to_frame()["method"].iloc[0] == "coterie"
     assert "ridge on all columns" in repr(compared)
+
+
+def test_differences_and_intervals_are_in_frames_and_notebooks():
+    X, y, _ = make_groups(150, 9, 3, noise=2.0, random_state=0)
+    result = coterie.report.study(X, y > 0, path=False)
+    frame = result.to_frame().set_index("method")
+    width = frame["interval_high"] - frame["interval_low"]
+    assert (width / 2).tolist() == pytest.approx([s.half_width for s in result.summary.scores])
+    assert width["coterie"] / 2 == pytest.approx(result.verdict.error)
+    for one in result.verdict.differences:
+        name = "difference" if one.metric == "ROC AUC" else "log-loss difference"
+        assert frame.loc[one.rival, name] == pytest.approx(one.gain)
+        ends = frame.loc[one.rival, [f"{name}_low", f"{name}_high"]]
+        assert ends.tolist() == pytest.approx([one.gain - one.error, one.gain + one.error])
+    assert "standard error" not in repr(result)
+    assert "log-loss" in result._repr_html_()
+    assert "coterie is" in result._repr_html_()
+    assert f"\N{PLUS-MINUS SIGN} {result.verdict.error:.4f}" in repr(result)
+    page = report_html(result.summary)
+    assert "Coterie is" in page
+    assert "half the width of a 95 % interval" in page
+
+
+def test_levels_of_one_column_are_left_out_together(rng):
+    """Each level follows from the others, so that none alone would lose anything."""
+    city = rng.choice(["Oslo", "Paris", "Rome"], 300)
+    table = pd.DataFrame({"city": city, "size": rng.normal(size=300)})
+    y = np.select([city == "Oslo", city == "Rome"], [-2.0, 2.0], 0.0) + 0.1 * table["size"]
+    y = y + 0.3 * rng.normal(size=300)
+    result = coterie.report.study(table, y, path=False, estimator=coterie.Coterie(rest="keep"))
+    groups = {one.name: one.contribution for one in result.summary.groups}
+    levels = [value for name, value in groups.items() if "city=" in name]
+    assert len(levels) >= 2
+    assert min(levels) > 0.8
+    assert len({round(one, 9) for one in levels}) == 1
+    X = result.preparer.transform(table)
+    found = coterie.group_importance(result.reducer, X, y).to_frame().set_index("group")
+    assert (found.loc[[name for name in groups if "city=" in name], "contribution"] > 0.8).all()
+
+
+def test_groups_are_as_important_in_any_order_of_rows_with_times(fit):
+    reducer, X, y = fit
+    order = np.random.default_rng(0).permutation(len(y))
+    expected = coterie.group_importance(reducer, X, y, by_time=True).contributions
+    found = coterie.group_importance(reducer, X[order], y[order], by_time=order).contributions
+    assert found == pytest.approx(expected)

@@ -1,5 +1,6 @@
 """The verdict follows from the scores on many splits, and is said with its error."""
 
+import re
 from dataclasses import asdict
 
 import numpy as np
@@ -11,13 +12,13 @@ from sklearn.linear_model import PoissonRegressor
 from sklearn.metrics import mean_poisson_deviance
 
 import coterie
-from coterie import GenLinCFA, NonLinCFA
+from coterie import Coterie, GenLinCFA, NonLinCFA
 from coterie._model_selection.tuning import fitted_model, penalised_model, rates_of
 from coterie._persist.files import Entry, plain_record, record_in
 from coterie.datasets import make_groups
 from coterie.report import compare, study
-from coterie.report.inspection import StudyVerdict
-from coterie.report.studies._dates import ordered_dates
+from coterie.report.inspection import Difference, StudyVerdict, decisive
+from coterie.report.studies._dates import times_of_rows
 from coterie.report.studies._verdict import corrected_error, judge
 
 SPLITS = np.random.default_rng(0).normal(size=15)
@@ -159,7 +160,7 @@ def test_rows_in_time_are_shuffled_where_asked_for():
 
 @pytest.mark.parametrize("values", [["a", "b"], ["20", "21"], [1.0, 2.0], ["2020-01-01", "later"]])
 def test_what_is_no_date_is_left_alone(values):
-    assert ordered_dates(pd.DataFrame({"day": values}), [0.0, 1.0]) is None
+    assert times_of_rows(pd.DataFrame({"day": values}), [0.0, 1.0]) is None
 
 
 def test_groups_of_rows_are_never_on_both_sides():
@@ -201,7 +202,9 @@ def test_exposures_count_in_fit_model_and_score():
     test, columns = slice(320, None), expected.transform(X)
     model = penalised_model(expected, columns[train], y[train])
     fitted_model(model, columns[train], (y / exposure)[train], exposure[train])
-    means = model.predict(columns[test]) * exposure[test]
+    seen, known = model.predict(columns[train]), (y / exposure)[train]
+    low, high = max(seen.min(), 0.01 * known.mean()), min(seen.max(), known.max())
+    means = model.predict(columns[test]).clip(low, high) * exposure[test]
     guess = y[test].sum() / exposure[test].sum() * exposure[test]
     share = 1 - mean_poisson_deviance(y[test], means) / mean_poisson_deviance(y[test], guess)
     assert result.summary.scores[0].score == pytest.approx(share)
@@ -264,3 +267,105 @@ def test_one_column_is_told_in_the_singular_and_groups_are_printed(rng):
     assert "mean(a0, a1, a2): 3 features, firm" in printed
     assert "left out: 1 feature" in printed
     assert "<li>mean(a0, a1, a2): 3 features, firm</li>" in result._repr_html_()
+
+
+def better_by(sentence):
+    return re.search(r"better by (\S+) \N{PLUS-MINUS SIGN} (\d\S*)", sentence)
+
+
+def test_nothing_is_better_by_less_than_its_error():
+    """Coterie fails on one split, so that it is not surely better than the mean."""
+    scores = {
+        "coterie": {"R2": [0.5, 0.5, 0.5, 0.5, -1.0]},
+        "ridge on all columns": {"R2": [0.55, 0.56, 0.54, 0.55, 0.55]},
+        "the mean": {"R2": [0.0, -0.01, 0.0, 0.0, -0.01]},
+    }
+    told = judge("R2", scores, test_ratio=0.25, n_columns=7, n_features=9, splits="5 folds")
+    assert told.code == "unsure"
+    assert "better" not in told.sentence
+    assert "Prefer these 7 columns" in told.sentence
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_better_is_better_by_more_than_its_error(seed):
+    rng = np.random.default_rng(seed)
+    means = {name: r2(rng.uniform(-0.2, 1), rng.uniform(0, 0.5)) for name in ("ridge", "lasso")}
+    told = verdict_of(coterie=r2(rng.uniform(-0.2, 1), rng.uniform(0, 0.5)), **means, guess=r2(0.0))
+    if found := better_by(told.sentence):
+        assert float(found[1]) >= float(found[2])
+    assert (told.code == "use_rival") == bool(found)
+
+
+def test_a_surely_better_rival_is_recommended_even_if_another_is_better_on_average():
+    told = verdict_of(coterie=r2(0.5), ridge=r2(0.6), lasso=r2(0.62, 0.4), guess=r2(0.0))
+    assert told.rival == "ridge on all columns"
+
+
+WORDS = {
+    (0.1, 0.02): "better",
+    (-0.1, 0.02): "worse",
+    (0.003, 0.001): "about the same",
+    (0.0, 0.0): "about the same",
+    (-0.01, 0.02): "about the same",
+    (-0.165, 0.17): "not told apart",
+    (0.03, None): "better",
+    (0.01, None): "about the same",
+    (float("nan"), None): "",
+}
+
+
+@pytest.mark.parametrize("both", WORDS)
+def test_words_for_differences(both):
+    assert Difference("PCA", "R2", *both).word == WORDS[both]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_table_agrees_with_the_recommendation(seed):
+    rng = np.random.default_rng(seed)
+
+    def classes(low):
+        return {"ROC AUC": (rng.uniform(low, 1), 0.02), "log-loss": (rng.uniform(0.1, 0.3), 0.02)}
+
+    told = verdict_of(
+        "ROC AUC",
+        coterie=classes(0.6),
+        ridge=classes(0.6),
+        lasso=classes(0.6),
+        guess={"ROC AUC": (0.5, 0.0), "log-loss": (0.4, 0.0)},
+    )
+    words = {
+        name: decisive([one for one in told.differences if one.rival == name]).word
+        for name in ("ridge on all columns", "lasso on all columns")
+    }
+    assert (told.code == "use_rival") == ("worse" in words.values())
+    assert told.code != "use_rival" or words[told.rival] == "worse"
+
+
+@pytest.mark.filterwarnings("ignore:Nothing in X predicts")
+def test_a_class_of_one_row_does_not_stop_a_study(rng):
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 0] > 0.8, "b", "a")
+    y[3] = "rare"
+    result = study(X, y, path=False, estimator=Coterie("classes"))
+    assert result.verdict.n_splits == 15
+    assert {len(one) for one in compare(X, y, cv=3).fold_scores.values()} == {3}
+
+
+def test_huge_numbers_are_refused_by_name(rng):
+    table = pd.DataFrame(rng.normal(size=(40, 2)), columns=["a", "b"])
+    with pytest.raises(ValueError, match="Column 'b' has values up to"):
+        study(table.assign(b=1e300 * table["b"]), table["a"])
+
+
+def test_encoded_columns_are_counted_as_what_they_were():
+    told = judge(
+        "R2",
+        {name: {"R2": [0.8, 0.81]} for name in ("coterie", "ridge on all columns")}
+        | {"the mean": {"R2": [0.0, 0.0]}},
+        test_ratio=0.25,
+        n_columns=3,
+        n_features=38,
+        n_sources=20,
+        splits="2 folds",
+    )
+    assert "instead of 38 (made from 20 columns)" in told.sentence

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from coterie._core.values import BoolArray
 from coterie._data.preparation._dates import dates_in_text
+from coterie._data.preparation._numbers import numbers_in_text
 
 Kind = Literal["number", "date", "text", "other"]
 SECONDS_PER_HOUR, MICROSECONDS_PER_DAY = 3600, 86_400_000_000
@@ -30,12 +31,15 @@ class Column:
         Floats, with NaN where a value is missing; datetime64, with NaT; or str, with None.
     is_whole : bool
         Whether the column is of integers, so that it may be a key.
+    read_as : str
+        How numbers were read from text, in words; else empty.
     """
 
     name: str
     kind: Kind
     values: NDArray[Any]
     is_whole: bool = False
+    read_as: str = ""
 
     @property
     def is_missing(self) -> BoolArray:
@@ -45,10 +49,11 @@ class Column:
         return np.isnat(self.values) if self.kind == "date" else np.isnan(self.values)
 
 
-def read_column(series: Any, name: str, *, dates: bool = True) -> Column:
+def read_column(series: Any, name: str, *, parse: bool = True) -> Column:
     """A narwhals series as numbers, dates or text.
 
-    With `dates`, text that holds nothing but dates is read as dates.
+    With `parse`, text that holds nothing but dates is read as dates, and text of numbers with units
+    or a few odd cells as numbers.
     """
     import narwhals as nw
 
@@ -64,11 +69,11 @@ def read_column(series: Any, name: str, *, dates: bool = True) -> Column:
     if dtype == nw.Time:
         return Column(name, "number", _from_list(series, _hours))
     if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return _text(series.cast(nw.String).to_list(), name, dates=dates)
+        return _text(series.cast(nw.String).to_list(), name, parse=parse)
     if dtype.is_nested() or dtype == nw.Binary:
         return Column(name, "other", np.full(len(series), np.nan))
     # Objects of pandas, or a type that narwhals does not know, such as one of nothing but nulls.
-    return _objects(series.to_list(), name, dates=dates)
+    return _objects(series.to_list(), name, parse=parse)
 
 
 def _numbers(series: Any, name: str, *, is_whole: bool) -> Column:
@@ -105,7 +110,7 @@ def _is_gone(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
-def _objects(values: list[Any], name: str, *, dates: bool) -> Column:
+def _objects(values: list[Any], name: str, *, parse: bool) -> Column:
     """Values of Python: all numbers, all dates, or else text."""
     if any(isinstance(one, list | dict | tuple | set | np.ndarray) for one in values):
         return Column(name, "other", np.full(len(values), np.nan))
@@ -118,17 +123,24 @@ def _objects(values: list[Any], name: str, *, dates: bool) -> Column:
     if all(issubclass(kind, datetime.date) for kind in kinds):
         plain = [one if one is None else np.datetime64(_without_zone(one)) for one in present]
         return Column(name, "date", np.array(plain, dtype="datetime64[us]"))
-    return _text([one if one is None else str(one) for one in present], name, dates=dates)
+    return _text([one if one is None else str(one) for one in present], name, parse=parse)
 
 
 def _without_zone(day: Any) -> Any:
     return day.replace(tzinfo=None) if isinstance(day, datetime.datetime) else day
 
 
-def _text(values: list[Any], name: str, *, dates: bool) -> Column:
-    """Text without spaces around it; an empty one is missing. Or dates, if all of it are."""
+def _text(values: list[Any], name: str, *, parse: bool) -> Column:
+    """Text without spaces around it; an empty one is missing. Or dates or numbers, if it is."""
     stripped = [None if _is_gone(one) else one.strip() or None for one in values]
     text = np.empty(len(stripped), dtype=object)
     text[:] = stripped
-    found = dates_in_text(text) if dates else None
-    return Column(name, "text", text) if found is None else Column(name, "date", found)
+    if not parse:
+        return Column(name, "text", text)
+    found = dates_in_text(text)
+    if found is not None:
+        return Column(name, "date", found)
+    numbers = numbers_in_text(text)
+    if numbers is not None:
+        return Column(name, "number", numbers.values, read_as=numbers.reason)
+    return Column(name, "text", text)

@@ -31,6 +31,8 @@ def encode_levels(column: Column, max_levels: int) -> PreparedColumn:
 def _one_hot(name: str, levels: list[str], *, has_missing: bool) -> PreparedColumn:
     """One 0/1 column per level; of two levels, one column says all."""
     words = f"{len(levels)} levels"
+    if has_missing:
+        words += " and missing values"
     if len(levels) == 1:
         words, has_missing = "one level, or missing", False
     elif len(levels) == 2 and not has_missing:

@@ -18,6 +18,7 @@ from coterie._data.frames import known_frame
 from coterie._data.preparation._columns import Column, read_column
 from coterie._data.preparation._dates import calendar_parts, useful_parts
 from coterie._data.preparation._levels import encode_levels, levels_to_floats
+from coterie._data.preparation._numbers import any_numbers_in_text
 from coterie._data.preparation._record import (
     Preparation,
     PreparedColumn,
@@ -39,9 +40,10 @@ class TablePreparer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     stay as they are. Text of few levels becomes 0/1 columns such as ``city=Rome``; text of many
     levels becomes how often each level occurs, ``count(shop)``, and 0/1 columns of the most
     frequent levels. Dates, also in text, become days since the first one and calendar parts:
-    ``days(day)``, ``year(day)``, ``weekday(day)``. Left out are constants, empty columns, keys of
-    rows, text that differs in most rows, copies of the target, and columns that give it away: a
-    `FitWarning` names these.
+    ``days(day)``, ``year(day)``, ``weekday(day)``. Text of numbers, such as ``$1,234.00`` or
+    ``12.3%``, is read as numbers, and a few odd cells in it as missing. Left out are constants,
+    empty columns, keys of rows, text that differs in most rows, copies of the target, and columns
+    that give it away: a `FitWarning` names these.
 
     Parameters
     ----------
@@ -257,22 +259,24 @@ class TablePreparer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         name, kind = column.name, column.kind
         if kind != "number" and self.text == "drop" and name not in self.keep:
             return left_out(name, kind, KIND_WORDS[kind])
-        reason = constant_reason(column)
-        if reason is not None and (name not in self.keep or kind != "number"):
-            return left_out(name, kind, reason)
         if name not in self.keep:
             for target in targets:
                 if (reason := target.leak_reason(column)) is not None:
                     return left_out(name, kind, reason, leaks=True)
-            if (reason := key_reason(column)) is not None:
-                return left_out(name, kind, reason)
+        reason = constant_reason(column)
+        if reason is not None and (name not in self.keep or kind != "number"):
+            return left_out(name, kind, reason)
+        if name not in self.keep and (reason := key_reason(column)) is not None:
+            return left_out(name, kind, reason)
         return self._encoded(column)
 
     def _encoded(self, column: Column) -> PreparedColumn:
         if column.kind == "text":
             return encode_levels(column, self.max_levels)
         if column.kind == "number":
-            return PreparedColumn(column.name, "number", "as it is", "numbers", [column.name])
+            how = "read as numbers" if column.read_as else "as it is"
+            reason = column.read_as or "numbers"
+            return PreparedColumn(column.name, "number", how, reason, [column.name])
         origin = np.nanmin(column.values).astype("datetime64[D]")
         parts = useful_parts(column.values, origin)
         outputs = [f"{part}({column.name})" for part in parts]
@@ -311,7 +315,7 @@ def prepared_if_odd(X: Any, y: Any) -> tuple[Any, TablePreparer | None]:
 
 def _prepared(record: PreparedColumn, column: Column) -> FloatArray:
     """The columns that one column becomes, of shape (n_rows, n_outputs)."""
-    if record.treatment == "as it is":
+    if record.treatment in ("as it is", "read as numbers"):
         return column.values[:, None]
     if record.treatment == "calendar":
         parts = calendar_parts(column.values, np.datetime64(record.origin, "us"))
@@ -327,7 +331,12 @@ def _read_again(series: Any, record: PreparedColumn) -> Column:
     if record.kind == "text" and series.dtype.is_integer():
         # Codes that happen to be numbers in these rows.
         series = series.cast(nw.String)
-    column = read_column(series, record.name, dates=record.kind == "date")
+    column = read_column(series, record.name, parse=record.kind == "date")
+    if record.treatment == "read as numbers" and column.kind == "text":
+        numbers = any_numbers_in_text(column.values)
+        if numbers is not None or column.is_missing.all():
+            values = np.full(len(column.values), np.nan) if numbers is None else numbers.values
+            column = Column(record.name, "number", values)
     _check_finite(column)
     if column.kind == record.kind:
         return column
@@ -336,7 +345,7 @@ def _read_again(series: Any, record: PreparedColumn) -> Column:
         values = np.array([None] * len(column.values), dtype=dtype)
         return Column(record.name, record.kind, values)  # type: ignore[arg-type]
     if record.kind == "text" and column.kind == "number":
-        return read_column(series.cast(nw.String), record.name, dates=False)
+        return read_column(series.cast(nw.String), record.name, parse=False)
     expected, got = ({"number": "numbers", **KIND_WORDS}[one] for one in (record.kind, column.kind))
     row = int(np.argmin(column.is_missing)) if column.kind != "other" else 0
     raise ValueError(

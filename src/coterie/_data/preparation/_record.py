@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -9,7 +10,7 @@ from itertools import groupby
 import numpy as np
 
 KINDS = ("number", "date", "text", "other")
-TREATMENTS = ("as it is", "one-hot", "counts", "calendar", "left out")
+TREATMENTS = ("as it is", "read as numbers", "one-hot", "counts", "calendar", "left out")
 CALENDAR = ("days", "year", "month", "yearday", "weekday", "hour")
 # More columns are told of by their number.
 MAX_TOLD, MAX_NAMED = 12, 6
@@ -25,7 +26,7 @@ class PreparedColumn:
     kind : str
         What the column holds: "number", "date", "text" or "other".
     treatment : str
-        "as it is", "one-hot", "counts", "calendar" or "left out".
+        "as it is", "read as numbers", "one-hot", "counts", "calendar" or "left out".
     reason : str
         The treatment in words.
     outputs : list of str
@@ -63,6 +64,7 @@ class PreparedColumn:
         n_outputs = {
             "left out": 0,
             "as it is": 1,
+            "read as numbers": 1,
             "calendar": len(self.parts),
             "one-hot": len(self.levels) + self.flags_missing,
         }.get(self.treatment)
@@ -111,6 +113,24 @@ class Preparation:
 def left_out(name: str, kind: str, reason: str, *, leaks: bool = False) -> PreparedColumn:
     """The record of a column that was left out."""
     return PreparedColumn(name, kind, "left out", reason, [], leaks=leaks)
+
+
+# Names of what a column became: city=Rome, days(day), count(shop).
+ENCODED = re.compile(
+    rf"(?P<level>.+?)=.*|(?:count|{'|'.join(CALENDAR)})\((?P<part>.+)\)", re.DOTALL
+)
+
+
+def source_of(output: str) -> str:
+    """The column that one of the names of a prepared table came from.
+
+    Examples
+    --------
+    >>> source_of("city=Rome"), source_of("days(sold)"), source_of("size")
+    ('city', 'sold', 'size')
+    """
+    found = ENCODED.fullmatch(output)
+    return output if found is None else found["level"] or found["part"]
 
 
 def named(names: Sequence[str], most: int = MAX_NAMED) -> str:

@@ -16,6 +16,10 @@ MIN_ROWS = 10
 # By chance, n rows of L levels agree with two classes with a probability of about 2 ** (L - n).
 MIN_REPEATS = 20
 LEAKING_CORRELATION = 0.9999
+# Of two monotone functions of each other, ties and rounding aside.
+LEAKING_RANK_CORRELATION = 0.99999
+# Fewer missing values may be of one class by chance; more values are no classes.
+MIN_MISSING, MAX_CLASSES = 10, 20
 # Words of names of keys: customer_id, orderKey, Nr.
 KEY_WORDS = {"id", "key", "nr", "no", "number", "index", "idx", "uuid", "guid", "rowid", "row"}
 # Names of columns without a name, as pandas and we write them.
@@ -53,11 +57,11 @@ def _number_key_reason(column: Column) -> str | None:
     is_counting = bool((steps == 1).all())
     if is_counting and (values[0] in (0, 1) or NAMELESS.fullmatch(column.name)):
         return "row numbers"
-    is_key = not KEY_WORDS.isdisjoint(_words(column.name)) and not np.isnan(values).any()
+    is_key = not KEY_WORDS.isdisjoint(words_of_name(column.name)) and not np.isnan(values).any()
     return "a key of rows" if is_key and len(np.unique(values)) == len(values) else None
 
 
-def _words(name: str) -> set[str]:
+def words_of_name(name: str) -> set[str]:
     """Words of a name in lower case: customerId and customer_id are customer and id."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return {word.lower() for word in re.split(r"[\W_]+", parted)}
@@ -82,9 +86,29 @@ class Target:
             r = _correlation(column.values[both], self._numbers[both])
             if r > LEAKING_CORRELATION:
                 return "it gives the target away: their correlation is above .9999"
+            if self._is_in_same_order(column.values[both], self._numbers[both]):
+                return "it gives the target away: it grows or falls with it in every row"
+        if self._is_known_by_missing(column):
+            return "it gives the target away: where it is missing says the target"
         if self._is_known_by_level(column):
             return "it gives the target away: each value belongs to one value of the target"
         return None
+
+    def _is_in_same_order(self, values: FloatArray, y: FloatArray) -> bool:
+        """Whether a column is a monotone function of the target, which has many values."""
+        if len(values) < MIN_ROWS or self._n_values < MIN_ROWS or len(np.unique(values)) < MIN_ROWS:
+            return False
+        from scipy.stats import rankdata
+
+        return _correlation(rankdata(values), rankdata(y)) > LEAKING_RANK_CORRELATION
+
+    def _is_known_by_missing(self, column: Column) -> bool:
+        """Whether a value is missing in all rows of some classes, and in none of the others."""
+        missing = column.is_missing
+        n_missing, n_rows = int(missing.sum()), len(missing)
+        if min(n_missing, n_rows - n_missing) < MIN_MISSING or self._n_values > MAX_CLASSES:
+            return False
+        return np.intersect1d(self._codes[missing], self._codes[~missing]).size == 0
 
     def _is_known_by_level(self, column: Column) -> bool:
         """Whether rows with the same value have the same target, more than by chance."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from coterie._data.tables._column_names import check_names, did_you_mean, header_names
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
 MAX_EXCEL_ROWS, MAX_EXCEL_COLUMNS, MAX_EXCEL_LETTERS = 1_048_576, 16_384, 32_767
 DATE_FORMATS = {"Date": "yyyy-mm-dd", "Datetime": "yyyy-mm-dd hh:mm:ss"}
+# Floats hold whole numbers up to here.
+LARGEST_WHOLE = 2**53
 TEXT_TYPES = ("String", "Categorical", "Enum", "Time", "Duration")
 
 
@@ -24,7 +29,8 @@ def read_excel(content: bytes, sheet: str | None, where: str) -> polars.DataFram
     Numbers that are stored as text become numbers.
     """
     fastexcel, pl = import_optional("fastexcel"), import_optional("polars")
-    with as_table_error(f"{where} cannot be read as an Excel workbook", DAMAGED_ADVICE):
+    damaged = as_table_error(f"{where} cannot be read as an Excel workbook", DAMAGED_ADVICE)
+    with _quiet_reader(), damaged:
         book = fastexcel.read_excel(content)
         name = _select_sheet(book.sheet_names, sheet, where)
         top = pl.DataFrame(book.load_sheet(name, header_row=None, n_rows=1, dtypes="string"))
@@ -32,7 +38,7 @@ def read_excel(content: bytes, sheet: str | None, where: str) -> polars.DataFram
             raise TableError(
                 f"{where} has no data in sheet {quote(name)}: name another with --sheet."
             )
-        below = _load_rows(book, name, top.width)
+        below = _whole_numbers(_load_rows(book, name, top.width))
     names = header_names(top.row(0))
     keep = [j for j, cell in enumerate(top.row(0)) if cell or not _is_blank_column(below, j)]
     check_names([names[j] for j in keep], where)
@@ -60,6 +66,33 @@ def _load_rows(book: Any, name: str, n_columns: int) -> polars.DataFrame:
         column_names=[str(j) for j in range(n_columns)],
     )
     return import_optional("polars").DataFrame(loaded)
+
+
+def _whole_numbers(frame: polars.DataFrame) -> polars.DataFrame:
+    """Integers where a column holds nothing else, as in other formats: Excel has only floats."""
+    pl = import_optional("polars")
+    whole = [
+        series.cast(pl.Int64)
+        for series in frame
+        if series.dtype.is_float()
+        and series.null_count() < len(series)
+        and ((series == series.round()) & (series.abs() <= LARGEST_WHOLE))
+        .fill_null(value=True)
+        .all()
+    ]
+    return frame.with_columns(whole)
+
+
+@contextmanager
+def _quiet_reader() -> Iterator[None]:
+    """No messages of the reader about columns of a type that it cannot tell."""
+    logger = logging.getLogger("fastexcel")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def _is_blank_column(frame: polars.DataFrame, column: int) -> bool:

@@ -16,6 +16,7 @@ from coterie.report.inspection._representatives import Representatives, represen
 from coterie.report.inspection._sentences import (
     ALL_COLUMNS,
     columns_sentence,
+    difference_text,
     effect_sentence,
     lost_sentence,
     metric_label,
@@ -35,22 +36,29 @@ from coterie.report.inspection._summary import (
     Summary,
 )
 from coterie.report.inspection._verdict import (
+    BETTER,
     KEEP_ALL,
+    MARGIN,
     NOTHING,
     UNSURE,
     USE_GROUPS,
     USE_RIVAL,
+    WORSE,
     Difference,
     StudyVerdict,
+    decisive,
 )
 
 __all__ = [
     "ALL_COLUMNS",
+    "BETTER",
     "KEEP_ALL",
+    "MARGIN",
     "NOTHING",
     "UNSURE",
     "USE_GROUPS",
     "USE_RIVAL",
+    "WORSE",
     "Correlation",
     "Difference",
     "Explanation",
@@ -71,6 +79,8 @@ __all__ = [
     "check_reducer",
     "checked_coordinates",
     "columns_sentence",
+    "decisive",
+    "difference_text",
     "effect_sentence",
     "explain",
     "format_count",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from coterie.report.inspection._html import format_count, format_decimal, pluralise
 from coterie.report.inspection._lights import lights_sentence
 from coterie.report.inspection._summary import Score, Summary
+from coterie.report.inspection._verdict import Difference, decisive
 
 ALL_COLUMNS = "all columns"
 # Smaller differences count as no change.
@@ -18,6 +20,31 @@ MAX_SCORES_IN_SENTENCE = 4
 def metric_label(metric: str) -> str:
     """The name of a score as printed."""
     return {"R2": "R\N{SUPERSCRIPT TWO}", "": "score"}.get(metric, metric)
+
+
+def difference_text(
+    differences: Sequence[Difference], plus_minus: str = "\N{PLUS-MINUS SIGN}"
+) -> str:
+    r"""What the groups are beside one other method, by the score that decides.
+
+    Examples
+    --------
+    >>> difference_text([Difference("PCA", "R2", 0.1, 0.02)])
+    'better (+0.100 \xb1 0.020)'
+    >>> both = Difference("PCA", "ROC AUC", 0.0, 0.01), Difference("PCA", "log-loss", -0.2, 0.1)
+    >>> difference_text(both, "+-")
+    'worse (log-loss: -0.200 +- 0.100)'
+    """
+    if not differences:
+        return ""
+    one = decisive(differences)
+    if not one.word:
+        return ""
+    # Adding 0 turns -0.0 into 0.0.
+    told = f"{round(one.gain, 3) + 0.0:+.3f}"
+    told = told if one.error is None else f"{told} {plus_minus} {one.error:.3f}"
+    label = "" if one is differences[0] else f"{metric_label(one.metric)}: "
+    return f"{one.word} ({label}{told})"
 
 
 def result_sentence(summary: Summary) -> str:
@@ -168,5 +195,15 @@ def lost_sentence(summary: Summary) -> str:
     return (
         f"by how much {metric_label(summary.metric)} on held-out rows falls if the group is left "
         "out, with its 95 % interval; groups that predict the same can replace each other, and "
-        "each then loses little"
+        f"each then loses little{_levels_text(summary)}"
     )
+
+
+def _levels_text(summary: Summary) -> str:
+    """That levels of one column are left out together, if two groups are such."""
+    groups = summary.groups[: summary.n_columns]
+    names = [summary.features[one.members[0]] for one in groups if len(one.members) == 1]
+    columns = [name.partition("=")[0] for name in names if "=" in name]
+    if len({*columns}) == len(columns):
+        return ""
+    return "; levels of one column are left out together"

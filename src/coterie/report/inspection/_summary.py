@@ -102,6 +102,8 @@ class Score:
         A remark, such as that a solver stopped early; may be empty.
     others : dict of float or None
         Further scores by name: log-loss and accuracy, for classes.
+    half_width : float or None
+        Half the width of the 95 % interval of the score; None for one split.
     """
 
     name: str
@@ -110,6 +112,7 @@ class Score:
     std_error: float | None = None
     note: str = ""
     others: dict[str, float] | None = None
+    half_width: float | None = None
 
 
 @dataclass(frozen=True)
@@ -340,7 +343,10 @@ class Summary:
         return f"{self.title}: {len(self.features):,} columns became {self.n_columns:,}"
 
     def to_frame(self) -> Any:
-        """The groups as a pandas data frame, one row for each; without what is left out."""
+        """The groups as a pandas data frame, one row for each; without what is left out.
+
+        ``contribution_error`` is half the width of the 95 % interval of ``contribution``.
+        """
         groups = self.groups[: self.n_columns]
         effects = {
             f"effect on {output}": [one.effects[place] if one.effects else None for one in groups]

@@ -19,8 +19,9 @@ from coterie.report.inspection._html import (
     svg_dot,
 )
 from coterie.report.inspection._lights import light_word
-from coterie.report.inspection._sentences import metric_label
+from coterie.report.inspection._sentences import difference_text, metric_label
 from coterie.report.inspection._summary import Group, Score, Summary
+from coterie.report.inspection._verdict import Difference
 
 # Limits of the static tables; the scripts of the page show everything.
 MAX_TABLE_GROUPS = 300
@@ -39,14 +40,30 @@ def scores_table(summary: Summary) -> str:
     low, high = _axis_range(summary.scores)
     metric = escape(metric_label(summary.metric))
     axis = escape(f"from {format_decimal(low, 2)} to {format_decimal(high, 2)}")
-    has_errors = any(one.std_error is not None for one in summary.scores)
-    meaning = "; the number after \N{PLUS-MINUS SIGN} is its standard error" if has_errors else ""
+    has_errors = any(one.half_width is not None for one in summary.scores)
+    meaning = "; \N{PLUS-MINUS SIGN} is half the width of a 95 % interval" if has_errors else ""
+    differences = [] if summary.verdict is None else summary.verdict.differences
+    judged = {one.metric for one in differences} - {summary.metric}
+    others = [name for name in summary.scores[0].others or {} if name in judged]
+    last = ["Coterie is"] if differences else []
     return html_table(
         escape(f"{metric_label(summary.metric)}, higher is better{meaning}"),
-        ["Columns from", "Number", metric, axis],
-        [_score_row(one, low, high) for one in summary.scores],
-        [False, True, True, False],
+        ["Columns from", "Number", metric, axis, *map(escape, others), *last],
+        [
+            [
+                *_score_row(one, low, high),
+                *(escape(format_decimal((one.others or {}).get(name))) for name in others),
+                *([escape(_beside(one, differences))] if differences else []),
+            ]
+            for one in summary.scores
+        ],
+        [False, True, True, False, *[True] * len(others), *[False] * len(last)],
     )
+
+
+def _beside(score: Score, differences: list[Difference]) -> str:
+    """What the groups are beside a method."""
+    return difference_text([one for one in differences if one.rival == score.name])
 
 
 def _axis_range(scores: list[Score]) -> tuple[float, float]:
@@ -65,13 +82,13 @@ def _axis_range(scores: list[Score]) -> tuple[float, float]:
 
 
 def _finite_error(score: Score) -> float:
-    error = score.std_error or 0.0
+    error = score.half_width or 0.0
     return error if math.isfinite(error) else 0.0
 
 
-def _format_with_error(score: float, std_error: float | None, digits: int = 3) -> str:
-    known = std_error is not None and math.isfinite(std_error)
-    error = f" \N{PLUS-MINUS SIGN} {format_decimal(std_error, digits)}" if known else ""
+def _format_with_error(score: float, half_width: float | None, digits: int = 3) -> str:
+    known = half_width is not None and math.isfinite(half_width)
+    error = f" \N{PLUS-MINUS SIGN} {format_decimal(half_width, digits)}" if known else ""
     return escape(format_decimal(score, digits) + error)
 
 
@@ -83,7 +100,7 @@ def _score_row(score: Score, low: float, high: float) -> list[str]:
     return [
         isolate_name(score.name) + remark,
         escape(format_count(score.n_columns)),
-        _format_with_error(score.score, score.std_error),
+        _format_with_error(score.score, score.half_width),
         svg_dot(*places) if math.isfinite(score.score) and score.score >= 0 else "",
     ]
 
@@ -182,14 +199,17 @@ def path_table(summary: Summary) -> str:
         [
             escape(format_significant(path.tolerances[step])),
             format_count(path.n_groups[step]),
-            _format_with_error(path.cv_scores[step], path.cv_std_errors[step]),
+            escape(format_decimal(path.cv_scores[step])),
+            escape(format_decimal(path.cv_std_errors[step])),
             escape(format_decimal(path.train_scores[step])),
             marked.get(step, ""),
         ]
         for step in sorted(kept)
     ]
-    header = ["Tolerance", "Groups", "Cross-validated", "On the rows of the fit", "Mark"]
-    return html_table("What each tolerance leads to", header, rows, [True, True, True, True, False])
+    header = ["Tolerance", "Groups", "Cross-validated", "Standard error"]
+    header += ["On the rows of the fit", "Mark"]
+    caption = "What each tolerance leads to"
+    return html_table(caption, header, rows, [*[True] * 5, False])
 
 
 def numbers_table(summary: Summary) -> str:
@@ -200,7 +220,8 @@ def numbers_table(summary: Summary) -> str:
     rows = [
         [
             format_count(count),
-            _format_with_error(score, error),
+            escape(format_decimal(score)),
+            escape(format_decimal(error)),
             escape(format_decimal(stable, 2)),
             "this fit" if count == summary.n_columns else "",
         ]
@@ -208,9 +229,15 @@ def numbers_table(summary: Summary) -> str:
             path.n_groups, path.scores, path.std_errors, path.stability, strict=True
         )
     ]
-    header = ["Groups", "Cross-validated", "Stability", "Mark"]
+    header = [
+        "Groups",
+        escape("Cross-validated R\N{SUPERSCRIPT TWO}"),
+        "Standard error",
+        "Stability",
+        "Mark",
+    ]
     caption = "What each number of groups leads to"
-    return html_table(caption, header, rows, [True, True, True, False])
+    return html_table(caption, header, rows, [*[True] * 4, False])
 
 
 def stability_table(summary: Summary) -> str:

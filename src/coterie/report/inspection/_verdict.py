@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 # What a study may recommend.
 USE_GROUPS, USE_RIVAL, KEEP_ALL = "use_groups", "use_rival", "keep_all"
 NOTHING, UNSURE = "nothing_predicts", "unsure"
+BETTER, WORSE = "better", "worse"
 CODES = (USE_GROUPS, USE_RIVAL, KEEP_ALL, NOTHING, UNSURE)
+# Smaller differences matter to nobody. One split has no error: only larger ones count there.
+MARGIN, MARGIN_OF_ONE_SPLIT = 0.005, 0.02
+# Within so much of each other, for sure, methods are about the same.
+CLOSE = 0.05
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,30 @@ class Difference:
     def is_loss(self) -> bool:
         """Whether the groups are surely worse."""
         return self.error is not None and -self.gain > self.error
+
+    @property
+    def word(self) -> str:
+        """What the groups are beside the other method; a difference below a margin is none."""
+        if not math.isfinite(self.gain):
+            return ""
+        is_sure = self.error is None or self.is_gain or self.is_loss
+        margin = MARGIN_OF_ONE_SPLIT if self.error is None else MARGIN
+        if is_sure and abs(self.gain) > margin:
+            return BETTER if self.gain > 0 else WORSE
+        is_close = abs(self.gain) + (self.error or 0.0) <= CLOSE
+        return "about the same" if is_close else "not told apart"
+
+    @property
+    def interval(self) -> tuple[float | None, float | None]:
+        """The ends of the 95 % interval."""
+        if self.error is None:
+            return None, None
+        return self.gain - self.error, self.gain + self.error
+
+
+def decisive(differences: Sequence[Difference]) -> Difference:
+    """The difference to a rival that counts: a sure loss by any score, else by the main score."""
+    return next((one for one in differences if one.word == WORSE), differences[0])
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,14 @@ function showNumbers(host) {
   const jump = (words, place, isFit) => made("button", { type: "button", onclick: () => { output.setAttribute("aria-live", "polite"); move(place, isFit); } }, words);
   const jumps = [jump("Best score", best, false), jump(isScored ? "This fit" : "This fit (nearest number)", fit, true)];
   host.append(made("div", { class: "slide" }, made("label", {}, "Number of groups, from few to many", slider), output, made("div", { class: "jumps" }, jumps)));
-  host.append(chart.host, key(["curve", "cross-validated"], ["spread", `${PLUS_MINUS} standard error`], ["curve train", "stability"]));
+  host.append(chart.host, key(["curve", "cross-validated"], ["spread", "one standard error on each side"], ["curve train", "stability"]));
   tell();
 }
 
 function numberWords(step) {
   const left = step.labels ? step.labels.filter((group) => group >= step.count).length : 0;
   return `${counted(features.length, "column")} become ${step.count.toLocaleString("en")}${left ? `; ${left.toLocaleString("en")} of the ${features.length.toLocaleString("en")} ${left === 1 ? "is" : "are"} left out` : ""}. ` +
-    `Cross-validated R\u00b2 ${decimal(step.cv)}${step.error > 0 ? ` ${PLUS_MINUS} ${decimal(step.error)}` : ""}; stability ${decimal(step.stability, 2)}.`;
+    `Cross-validated R\u00b2 ${decimal(step.cv)}${step.error > 0 ? ` (standard error ${decimal(step.error)})` : ""}; stability ${decimal(step.stability, 2)}.`;
 }
 
 function numbersChart(host, steps, marks, now) {

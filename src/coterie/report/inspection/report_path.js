@@ -28,7 +28,7 @@ function showPath(host) {
     if (mark.isFit) look(labels, N_GROUPS, fitWords());
   } }, mark.words));
   host.append(made("div", { class: "slide" }, made("label", {}, "Tolerance, from small to large", slider), output, made("div", { class: "jumps" }, jumps)));
-  host.append(chart.host, key(["curve", "cross-validated"], ["spread", `${PLUS_MINUS} standard error`], ["curve train", "on the rows of the fit"]),
+  host.append(chart.host, key(["curve", "cross-validated"], ["spread", "one standard error on each side"], ["curve train", "on the rows of the fit"]),
     made("p", { class: "note", hidden: !steps.some((one) => one.cv < scoreEnds(steps)[0]) }, `The lowest scores are below the plot; see the table.`));
   tell();
 }
@@ -73,7 +73,7 @@ function pathMarks(steps, nearFit, fitted) {
 }
 
 function stepWords(step) {
-  const cv = `${decimal(step.cv)}${Number.isFinite(step.error) ? ` ${PLUS_MINUS} ${decimal(step.error)}` : ""}`;
+  const cv = `${decimal(step.cv)}${Number.isFinite(step.error) ? ` (standard error ${decimal(step.error)})` : ""}`;
   return `Tolerance ${significant(step.tolerance)}: ${counted(features.length, "column")} become ${step.n_groups.toLocaleString("en")}. ` +
     `Cross-validated ${metric} ${cv}; on the training rows ${decimal(step.train)}.`;
 }

@@ -13,7 +13,7 @@ from coterie._data.progress import Tell, followed
 from coterie._model_selection.tuning import family_word, plain_model
 from coterie.report.inspection import Difference, Score
 from coterie.report.studies._baselines import BASELINES, Baseline
-from coterie.report.studies._dates import ordered_dates
+from coterie.report.studies._dates import times_for
 from coterie.report.studies._frames import score_line, scores_frame, scores_html
 from coterie.report.studies._metrics import metric_name
 from coterie.report.studies._scores import (
@@ -22,9 +22,11 @@ from coterie.report.studies._scores import (
     fit_on_split,
     has_lasso,
     lasso_model,
+    name_with_inputs,
     score_guess,
     score_reducer,
     score_transformers,
+    with_inputs,
 )
 from coterie.report.studies._splits import Samples, check_groups, make_folds, repeated_folds
 from coterie.report.studies._tasks import (
@@ -81,13 +83,19 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """The scores of all methods as a pandas data frame."""
-        return scores_frame(self.scores, self.metric)
+        return scores_frame(self.scores, self.metric, self._differences)
 
     def __repr__(self) -> str:
-        return "\n".join([f"{self.metric} on held-out folds:", *map(score_line, self.scores)])
+        lines = [score_line(one, self._differences) for one in self.scores]
+        return "\n".join([f"{self.metric} on held-out folds:", *lines])
 
     def _repr_html_(self) -> str:
-        return scores_html(f"{self.metric} on held-out folds:", self.scores)
+        headline = f"{self.metric} on held-out folds:"
+        return scores_html(headline, self.scores, differences=self._differences)
+
+    @property
+    def _differences(self) -> list[Difference]:
+        return [self.beside(one.name) for one in self.scores[1:]]
 
 
 def compare(
@@ -97,7 +105,7 @@ def compare(
     estimator: Any = None,
     task: TaskName | None = None,
     cv: int = 5,
-    by_time: bool | None = None,
+    by_time: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
     offset: Any = None,
@@ -109,7 +117,8 @@ def compare(
 
     Each method is fitted to the training rows of a fold and scored on the test rows, with the same
     linear model on its columns: a ridge, logistic or Poisson regression whose penalty the training
-    rows choose. Classes are scored by ROC AUC. The other methods choose their number of columns by
+    rows choose. Where the reducer clips or ranks the columns, the other methods get them so, too.
+    Classes are scored by ROC AUC. The other methods choose their number of columns by
     cross-validation on three folds of the training rows; the reducer is used as given.
 
     Parameters
@@ -124,9 +133,8 @@ def compare(
         None infers it from the values of y.
     cv : int, default=5
         Number of folds.
-    by_time : bool or None, default=None
-        Whether rows are in time order, so that training rows come before test rows. None: if X is
-        a data frame with a column of dates that is in order, and `groups` are not given.
+    by_time : bool, array-like of shape (n_samples,) or None, default=None
+        Whether rows are in time order, or the time of each row, as in :func:`study`.
     sample_weight : array-like of shape (n_samples,), optional
         For the reducer, the models and the scores. The transformers of the other methods ignore
         weights.
@@ -153,8 +161,8 @@ def compare(
     >>> result.metric, [score.name for score in result.scores][0]
     ('R2', 'coterie')
     """
-    if by_time is None:
-        by_time = groups is None and ordered_dates(X, y) is not None
+    found = times_for(X, y, by_time, is_asked=groups is not None)
+    by_time = found is not None or by_time is True
     rows, _ = Samples.from_any_table(
         X, y, estimator, sample_weight, groups, offset=offset, exposure=exposure
     )
@@ -164,6 +172,7 @@ def compare(
     reducer = with_own_folds(reducer, rows.groups, by_time=by_time)
     rows = rows.with_text_classes() if needs_text_classes(task, reducer) else rows
     rows = rows.with_float_target() if task == "regression" else rows
+    rows = rows if found is None else rows.in_time(found.times)
     baselines = [baseline for baseline in BASELINES if task in baseline.tasks]
     _check_folds(cv, len(rows))
     splitting: dict[str, Any] = {
@@ -175,7 +184,9 @@ def compare(
     splits = repeated_folds(rows, cv, 1, **splitting)
     steps = _score_methods(rows, splits.rows, reducer, baselines, splitting)
     n_methods = 3 + has_lasso(family_word(reducer, rows.y), rows.y) + len(baselines)
-    results = list(followed(progress, len(splits.rows) * n_methods, "fits")(steps))
+    given = list(followed(progress, len(splits.rows) * n_methods, "fits")(steps))
+    kinds = {kind for *_, kind in given}
+    results = [(name_with_inputs(name, kinds), *each) for name, *each, _ in given]
     metric = metric_name(family_word(reducer, rows.y))
     return _build_comparison(task, metric, results, splits.test_ratio)
 
@@ -192,24 +203,37 @@ def _check_folds(cv: Any, n_rows: int) -> None:
 
 def _score_methods(
     rows: Samples, splits: Any, reducer: Any, baselines: Sequence[Baseline], splitting: Any
+) -> Iterator[tuple[str, int, HeldOutScore, str]]:
+    """Name, number of columns, score and inputs of each method on each fold."""
+    for learned, tested in splits:
+        train, test = rows.take(learned), rows.take(tested)
+        fitted = fit_on_split(reducer, train)
+        kind = getattr(fitted, "inputs_", "raw")
+        yield COTERIE, fitted.n_groups_, score_reducer(fitted, train, test), kind
+        train, test = with_inputs(fitted, train, test)
+        for each in _rivals(reducer, train, test, baselines, splitting, rows.y):
+            yield *each, kind
+
+
+def _rivals(
+    reducer: Any,
+    train: Samples,
+    test: Samples,
+    baselines: Sequence[Baseline],
+    splitting: Any,
+    y: Any,
 ) -> Iterator[tuple[str, int, HeldOutScore]]:
-    """Name, number of columns and score of each method on each fold."""
-    for train, test in ((rows.take(train), rows.take(test)) for train, test in splits):
-        fitted, n_features = fit_on_split(reducer, train), train.table.shape[1]
-        word = family_word(reducer, train.y)
-        yield COTERIE, fitted.n_groups_, score_reducer(fitted, train, test)
-        yield RIDGE, n_features, score_transformers([], reducer, train, test)
-        if has_lasso(word, train.y):
-            lasso = score_transformers([], reducer, train, test, lasso_model)
-            yield LASSO, n_features, lasso
-        yield SHARES if word == "bernoulli" else MEAN, 0, score_guess(reducer, train, test)
-        for baseline in baselines:
-            size = _best_size(baseline, reducer, train, splitting)
-            yield (
-                baseline.name,
-                size,
-                score_transformers(baseline.steps(size), reducer, train, test),
-            )
+    """Name, number of columns and score of each other method on one fold."""
+    n_features, word = train.table.shape[1], family_word(reducer, train.y)
+    yield RIDGE, n_features, score_transformers([], reducer, train, test)
+    if has_lasso(word, y):
+        lasso = score_transformers([], reducer, train, test, lasso_model)
+        yield LASSO, n_features, lasso
+    yield SHARES if word == "bernoulli" else MEAN, 0, score_guess(reducer, train, test)
+    for baseline in baselines:
+        size = _best_size(baseline, reducer, train, splitting)
+        score = score_transformers(baseline.steps(size), reducer, train, test)
+        yield baseline.name, size, score
 
 
 def _best_size(baseline: Baseline, reducer: Any, train: Samples, splitting: Any) -> int:

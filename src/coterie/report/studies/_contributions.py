@@ -19,8 +19,8 @@ MAX_PRODUCTS = 2.5e9
 PRODUCTS_OF_A_FIT = 6e6
 # Logistic and Poisson regressions take this many steps, and to choose their penalty this many fits.
 GLM_STEPS, GLM_FITS = 5, 20
-# With fewer splits, intervals are too wide to tell anything.
-MIN_SPLITS = 5
+# For larger tables it may take so many times longer, on so many splits: an interval needs some.
+PATIENCE, MIN_SPLITS = 12, 3
 
 
 def with_contributions(
@@ -32,6 +32,8 @@ def with_contributions(
         return replace(summary, notes=[*summary.notes, _too_many(summary)])
     found = importance_on(fitted, rows, splits._replace(rows=splits.rows[:n_splits]), tell)
     tell(n_splits, n_splits)
+    if n_splits < len(splits.rows):
+        summary = replace(summary, notes=[*summary.notes, _fewer(n_splits, splits)])
     groups = [
         _with_contribution(group, found, number)
         for number, group in enumerate(summary.groups[: summary.n_columns])
@@ -40,12 +42,17 @@ def with_contributions(
 
 
 def _affordable_splits(n_groups: int, rows: Samples, word: str, splits: Splits) -> int:
-    """On how many splits all groups can be left out in about two seconds; 0 for none."""
+    """On how many splits all groups can be left out in about two seconds.
+
+    For larger tables on three, if that takes half a minute at most, and else on none.
+    """
     steps, n_choices = (1, 1) if metric_name(word) == R2 else (GLM_STEPS, GLM_FITS)
     of_a_fit = PRODUCTS_OF_A_FIT + steps * len(rows) * n_groups**2
     of_a_split = (n_groups + n_choices) * of_a_fit
-    n_splits = min(int(MAX_PRODUCTS / of_a_split), len(splits.rows))
-    return n_splits if n_splits >= min(MIN_SPLITS, len(splits.rows)) else 0
+    least = min(MIN_SPLITS, len(splits.rows))
+    if least * of_a_split > PATIENCE * MAX_PRODUCTS:
+        return 0
+    return max(least, min(int(MAX_PRODUCTS / of_a_split), len(splits.rows)))
 
 
 def _with_contribution(group: Group, found: GroupImportance, number: int) -> Group:
@@ -54,6 +61,13 @@ def _with_contribution(group: Group, found: GroupImportance, number: int) -> Gro
         group,
         contribution=None if math.isnan(contribution) else contribution,
         contribution_error=None if math.isnan(error) else error,
+    )
+
+
+def _fewer(n_splits: int, splits: Splits) -> str:
+    return (
+        f"What each group contributes was measured on {n_splits} of the {len(splits.rows)} splits, "
+        "so its intervals are wide."
     )
 
 

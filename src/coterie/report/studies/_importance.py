@@ -9,9 +9,11 @@ import numpy as np
 
 from coterie._core.values import FloatArray, IntArray, data_frame
 from coterie._data.frames import frame_html, frame_text
+from coterie._data.preparation import source_of
 from coterie._data.progress import Tell
 from coterie._model_selection.tuning import family_word, penalised_model, with_same_penalty
 from coterie.report.inspection import check_fitted_reducer
+from coterie.report.studies._dates import times_for
 from coterie.report.studies._metrics import metric_name
 from coterie.report.studies._scores import aggregates_of, model_on_columns, score_model
 from coterie.report.studies._splits import Samples, Splits, check_groups, repeated_folds
@@ -50,11 +52,12 @@ class GroupImportance:
         return f"What {self.metric} loses without each of {len(self.names):,} groups"
 
     def to_frame(self) -> Any:
-        """A pandas data frame, largest contribution first."""
+        """A pandas data frame with 95 % intervals, largest contribution first."""
         columns = {
             "group": self.names,
             "contribution": self.contributions,
-            "error": self.errors,
+            "interval_low": self.contributions - self.errors,
+            "interval_high": self.contributions + self.errors,
         }
         return data_frame(columns).sort_values("contribution", ascending=False, ignore_index=True)
 
@@ -66,7 +69,7 @@ def group_importance(
     *,
     cv: int = 5,
     n_repeats: int = 3,
-    by_time: bool = False,
+    by_time: Any = False,
     sample_weight: Any = None,
     groups: Any = None,
     offset: Any = None,
@@ -77,7 +80,8 @@ def group_importance(
 
     A penalised linear model is fitted to the aggregates, and again without each of them, with the
     same penalty and on the same repeated splits. Groups that predict the same share it: each alone
-    then contributes little.
+    then contributes little. Levels of one column (0/1 columns such as ``city=Rome``) are left out
+    together, since one of them follows from the others: they have the same contribution.
 
     Parameters
     ----------
@@ -116,9 +120,12 @@ def group_importance(
     check_fitted_reducer(reducer)
     rows = Samples.from_arrays(X, y, sample_weight, groups, offset, exposure)
     word = family_word(reducer, rows.y)
+    found = times_for(X, y, by_time, is_asked=True)
+    rows = rows if found is None else rows.in_time(found.times)
+    by_time = found is not None or by_time is True
     check_groups(rows, cv, by_time)
     splitting = {"classes": word == "bernoulli", "by_time": by_time, "seed": random_state}
-    splits = repeated_folds(rows, cv, n_repeats, **splitting)  # type: ignore[arg-type]
+    splits = repeated_folds(rows, cv, n_repeats, **splitting)
     return importance_on(reducer, rows, splits)
 
 
@@ -127,11 +134,12 @@ def importance_on(
 ) -> GroupImportance:
     """Contribution of each group of a fitted reducer to the score on these splits."""
     aggregates = aggregates_of(reducer, rows)
+    sets = sets_left_out(reducer, rows)
     scores = []
     for done, (train, test) in enumerate(splits.rows):
         if tell is not None:
             tell(done, len(splits.rows))
-        scores.append(_scores_without(reducer, aggregates, rows, train, test))
+        scores.append(_scores_without(reducer, aggregates, sets, rows, train, test))
     lost = np.subtract([[score] for score, _ in scores], [without for _, without in scores])
     told = [mean_with_error(each, splits.test_ratio) for each in lost.T]
     return GroupImportance(
@@ -143,27 +151,61 @@ def importance_on(
     )
 
 
+def sets_left_out(reducer: Any, rows: Samples) -> list[tuple[int, ...]]:
+    """For each group, the groups that are left out with it: those of levels of the same column."""
+    n_groups = reducer.n_groups_
+    names = reducer.fit_.features.names
+    if names is None or len(names) != len(reducer.labels_):
+        return [(one,) for one in range(n_groups)]
+    sources: list[str | None] = []
+    for members in reducer.groups_:
+        told = {source_of(str(names[one])) for one in members}
+        is_level = all("=" in str(names[one]) for one in members)
+        flags = is_level and len(told) == 1 and _are_flags(rows, members)
+        sources.append(told.pop() if flags else None)
+    return [
+        (one,)
+        if sources[one] is None
+        else tuple(other for other in range(n_groups) if sources[other] == sources[one])
+        for one in range(n_groups)
+    ]
+
+
+def _are_flags(rows: Samples, members: Any) -> bool:
+    """Whether columns hold nothing but 0 and 1."""
+    table = rows.table
+    columns = table.iloc[:, members] if hasattr(table, "iloc") else table[:, members]
+    values = np.asarray(columns, dtype=np.float64)
+    return bool(np.isin(values[np.isfinite(values)], (0.0, 1.0)).all())
+
+
 def _scores_without(
-    reducer: Any, aggregates: FloatArray, rows: Samples, train: IntArray, test: IntArray
+    reducer: Any,
+    aggregates: FloatArray,
+    sets: list[tuple[int, ...]],
+    rows: Samples,
+    train: IntArray,
+    test: IntArray,
 ) -> tuple[float, list[float]]:
-    """The score with all aggregates, and without each of them, on one split."""
+    """The score with all aggregates, and without each set of them, on one split."""
     learned, tested = rows.take(train), rows.take(test)
     model = model_on_columns(reducer, penalised_model, aggregates[train], learned)
 
     def score(model: Any, columns: FloatArray) -> float:
-        return next(iter(score_model(reducer, model, columns[test], tested).values()))
+        both = columns[train], columns[test]
+        return next(iter(score_model(reducer, model, both, learned, tested).values()))
 
     # Choosing a penalty again for each would take most of the time, and change little.
-    without = []
-    for one in range(aggregates.shape[1]):
-        columns = _without(aggregates, one)
+    without: dict[tuple[int, ...], float] = {}
+    for left_out in dict.fromkeys(sets):
+        columns = _without(aggregates, left_out)
         smaller = model_on_columns(
             reducer, lambda *_: with_same_penalty(model), columns[train], learned
         )
-        without.append(score(smaller, columns))
-    return score(model, aggregates), without
+        without[left_out] = score(smaller, columns)
+    return score(model, aggregates), [without[left_out] for left_out in sets]
 
 
-def _without(aggregates: FloatArray, one: int) -> FloatArray:
-    """The aggregates without one, which becomes a column of zeros."""
-    return np.where(np.arange(aggregates.shape[1]) == one, 0.0, aggregates)
+def _without(aggregates: FloatArray, left_out: tuple[int, ...]) -> FloatArray:
+    """The aggregates without some, which become columns of zeros."""
+    return np.where(np.isin(np.arange(aggregates.shape[1]), left_out), 0.0, aggregates)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -23,9 +24,25 @@ from coterie._model_selection.tuning import (
 from coterie.estimators import inputs_of
 from coterie.report.inspection import Score
 from coterie.report.studies._baselines import Transformers
-from coterie.report.studies._metrics import held_out_scores
+from coterie.report.studies._metrics import DEVIANCE, POWERS, R2, held_out_scores
 from coterie.report.studies._splits import Samples, as_floats
-from coterie.report.studies._verdict import mean_with_error, standard_error
+from coterie.report.studies._verdict import (
+    COTERIE,
+    MEAN,
+    SHARES,
+    corrected_error,
+    mean_with_error,
+    standard_error,
+)
+
+# What other methods are told to take, where the reducer has chosen other inputs than the columns.
+INPUT_WORDS = {"clip": "clipped", "rank": "as ranks"}
+# A lower score of a split counts as this one: how far a model is off on one split, where it is
+# worse than no model anyway, must not decide a mean over all of them.
+WORST = {R2: -1.0, DEVIANCE: -1.0}
+# No count model predicts less than this share of the mean: a smaller rate costs an endless deviance
+# where it is wrong, and gains next to nothing where it is right.
+LEAST_SHARE_OF_MEAN = 0.01
 
 
 class HeldOutScore(NamedTuple):
@@ -62,6 +79,25 @@ def aggregates_of(fitted: Any, samples: Samples) -> FloatArray:
     """The columns that a fitted reducer makes of these samples."""
     columns = fitted.fit_.transform(inputs_of(fitted, samples.X))
     return columns.toarray() if hasattr(columns, "toarray") else columns
+
+
+def with_inputs(fitted: Any, train: Samples, test: Samples) -> tuple[Samples, Samples]:
+    """The samples as other methods take them: clipped or as ranks, if the reducer takes them so.
+
+    What it takes was learned from the training rows. Missing values are filled first, with the
+    training means: where tails are heavy, the rank of a mean is high, and so tells linear models
+    that a value was missing. On company accounts this is worth .07 of ROC AUC.
+    """
+    if getattr(fitted, "inputs_", "raw") not in INPUT_WORDS:
+        return train, test
+    from sklearn.impute import SimpleImputer
+
+    fill = SimpleImputer(keep_empty_features=True).fit(as_floats(train.table))
+    inputs = fitted.fit_.features.inputs
+    made = (
+        replace(each, table=inputs(fill.transform(as_floats(each.table)))) for each in (train, test)
+    )
+    return next(made), next(made)
 
 
 def score_transformers(
@@ -104,7 +140,7 @@ def score_columns(
     """Scores of a model on given columns of training and test rows."""
     model = model_on_columns(reducer, model_of, train_columns, train)
     return HeldOutScore(
-        score_model(reducer, model, test_columns, test),
+        score_model(reducer, model, (train_columns, test_columns), train, test),
         "a solver stopped before it converged" if stopped_early(model) else "",
     )
 
@@ -117,12 +153,57 @@ def model_on_columns(reducer: Any, model_of: Any, columns: FloatArray, train: Sa
         return fitted_model(model_of(reducer, columns, target), columns, target, weights)
 
 
-def score_model(reducer: Any, model: Any, columns: FloatArray, test: Samples) -> dict[str, float]:
-    """Scores of a fitted model by name on given columns of the test rows."""
+def score_model(
+    reducer: Any, model: Any, columns: tuple[FloatArray, FloatArray], train: Samples, test: Samples
+) -> dict[str, float]:
+    """Scores of a fitted model by name on the test rows.
+
+    Parameters
+    ----------
+    columns : tuple of ndarray
+        The columns of the training rows and of the test rows.
+    """
+    learned, tested = columns
     word = family_word(reducer, test.y)
     target, weights = rates_of(word, test.y, test.weights, test.offset)
     with ignore_sklearn_warnings():
-        return held_out_scores(model, columns, target, weights, word)
+        if word in POWERS:
+            rates = rates_of(word, train.y, None, train.offset)[0]
+            model = WithinRange.of(model, learned, rates)
+        scores = held_out_scores(model, tested, target, weights, word)
+    return {name: max(score, WORST.get(name, -np.inf)) for name, score in scores.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class WithinRange:
+    """A model with a log link that predicts no mean beyond those of the training rows.
+
+    The exponential of a column just outside of the training range may be a million times the
+    target, and one such row would decide a comparison.
+
+    Parameters
+    ----------
+    model : model
+        Fitted.
+    low, high : float or ndarray of shape (n_targets,)
+    """
+
+    model: Any
+    low: Any
+    high: Any
+
+    @classmethod
+    def of(cls, model: Any, columns: FloatArray, rates: FloatArray) -> WithinRange:
+        """The range of its predictions and of the targets of the training rows."""
+        means = model.predict(columns)
+        high = np.minimum(means.max(axis=0), rates.max(axis=0))
+        low = np.maximum(means.min(axis=0), LEAST_SHARE_OF_MEAN * rates.mean(axis=0))
+        return cls(model, np.minimum(low, high), high)
+
+    def predict(self, columns: FloatArray) -> FloatArray:
+        """The means, moved into the range."""
+        with np.errstate(over="ignore"):
+            return np.clip(self.model.predict(columns), self.low, self.high)
 
 
 def score_guess(reducer: Any, train: Samples, test: Samples) -> HeldOutScore:
@@ -155,6 +236,23 @@ def lasso_model(reducer: Any, _: Any, y: Any) -> Any:
     return make_pipeline(StandardScaler(), kind(alphas=penalties, cv=3))
 
 
+def name_with_inputs(name: str, kinds: set[str]) -> str:
+    """The name of a method with the inputs that it was given on the splits.
+
+    Examples
+    --------
+    >>> name_with_inputs("PCA", {"rank"}), name_with_inputs("PCA", {"raw", "clip"})
+    ('PCA, as ranks', 'PCA, raw or clipped')
+    >>> name_with_inputs("PCA", {"raw"}), name_with_inputs("the mean", {"rank"})
+    ('PCA', 'the mean')
+    """
+    words = [word for kind, word in INPUT_WORDS.items() if kind in kinds]
+    if not words or name in (COTERIE, MEAN, SHARES):
+        return name
+    *first, last = words if kinds <= INPUT_WORDS.keys() else ["raw", *words]
+    return f"{name}, {', '.join(first)} or {last}" if first else f"{name}, {last}"
+
+
 def as_score(
     name: str, metric: str, each: list[tuple[int, HeldOutScore]], test_ratio: float
 ) -> Score:
@@ -170,6 +268,7 @@ def as_score(
         standard_error([score.scores[metric] for _, score in each], test_ratio),
         "; ".join(sorted({score.note for _, score in each if score.note})),
         means or None,
+        corrected_error([score.scores[metric] for _, score in each], test_ratio),
     )
 
 

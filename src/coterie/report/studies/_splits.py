@@ -18,10 +18,13 @@ from coterie._data.training import (
     is_transformer,
     rows_at_hand,
 )
+from coterie.report.studies._dates import order_in_time
 
 Rows = tuple[IntArray, IntArray]
 # With fewer rows per fold, R2 or the noise cannot be estimated.
 MIN_FOLD_ROWS = 4
+# Sums of squares of larger numbers may overflow.
+LARGEST = 1e140
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,8 @@ class Samples:
         The columns, as other methods take them: X itself, or the cells of a field.
     y : ndarray of shape (n_samples,) or (n_samples, n_targets)
     weights, groups, offset : ndarray of shape (n_samples,) or None
+    times : ndarray of shape (n_samples,) or None
+        When each row is, if rows are sorted by that.
     """
 
     X: Any
@@ -44,6 +49,7 @@ class Samples:
     weights: Any = None
     groups: Any = None
     offset: Any = None
+    times: Any = None
 
     @classmethod
     def from_arrays(
@@ -63,6 +69,7 @@ class Samples:
             kind = "a sparse array" if is_sparse(table) else f"shape {table.shape}"
             raise ValueError(f"X must be a dense table of rows and columns, got {kind}.")
         check_consistent_length(table, y, groups)
+        _check_size(table)
         n_rows = table.shape[0]
         return cls(
             X,
@@ -104,7 +111,19 @@ class Samples:
             weights=None if self.weights is None else self.weights[rows],
             groups=None if self.groups is None else self.groups[rows],
             offset=None if self.offset is None else self.offset[rows],
+            times=None if self.times is None else self.times[rows],
         )
+
+    def in_time(self, times: Any) -> Samples:
+        """The samples, sorted by the time of each row."""
+        times = np.asarray(times)
+        if times.shape != (len(self),):
+            raise ValueError(
+                f"by_time must be a time for each of {len(self)} rows, got shape {times.shape}."
+            )
+        timed = replace(self, times=times)
+        in_order = bool((times[1:] >= times[:-1]).all())
+        return timed if in_order else timed.take(order_in_time(times))
 
     def fit_arguments(self, reducer: Any) -> dict[str, Any]:
         """What `fit` of this reducer takes besides X and y."""
@@ -170,6 +189,7 @@ def repeated_folds(
         # All of them learn from at least half of the rows.
         size = max(1, len(rows) // (2 * n_folds))
         made = list(TimeSeriesSplit(n_folds, test_size=size).split(np.zeros((len(rows), 1))))
+        made = [_without_ties(rows, *each) for each in made]
         return Splits(made, f"{n_folds} blocks of rows, each predicted from the rows before it")
     repeats = [
         make_folds(rows, n_folds, classes=classes, by_time=False, seed=seed + number)
@@ -192,12 +212,22 @@ def make_folds(
 
     places = np.zeros((len(rows), 1))
     if by_time:
-        return list(TimeSeriesSplit(n_folds).split(places))
+        made = TimeSeriesSplit(n_folds).split(places)
+        return [_without_ties(rows, *each) for each in made]
     y = rows.y
     enough = classes and y.ndim == 1 and np.unique(y, return_counts=True)[1].min() >= n_folds
     splitter = _folder(grouped=rows.groups is not None, stratified=enough)
     made = splitter(n_folds, shuffle=True, random_state=seed)
     return list(made.split(places, y if enough else None, rows.groups))
+
+
+def _without_ties(rows: Samples, train: IntArray, test: IntArray) -> Rows:
+    """Training rows that are earlier than all test rows, as rows of several series may not be."""
+    if rows.times is None:
+        return train, test
+    earlier = train[rows.times[train] < rows.times[test[0]]]
+    # If most rows are of one time, ties are the lesser evil.
+    return (earlier if 2 * len(earlier) >= len(train) else train), test
 
 
 def _folder(*, grouped: bool, stratified: bool) -> Any:
@@ -218,6 +248,26 @@ def check_groups(rows: Samples, n_folds: int, by_time: bool) -> None:
     if found < n_folds:
         raise ValueError(
             f"groups must have at least as many values as there are folds ({n_folds}), got {found}."
+        )
+
+
+def _check_size(table: Any) -> None:
+    """Raise if the squares of a column overflow, which no linear model survives."""
+    if getattr(table, "dtype", np.dtype(float)).kind not in "iuf":
+        return
+    try:
+        values = as_floats(table)
+    except (TypeError, ValueError):
+        return
+    with np.errstate(invalid="ignore"):
+        largest = np.nanmax(np.abs(values), axis=0, initial=0.0)
+    huge = np.flatnonzero((largest > LARGEST) & np.isfinite(largest))
+    if len(huge):
+        names = getattr(table, "columns", None)
+        name = f"Column {huge[0]}" if names is None else f"Column {str(names[huge[0]])!r}"
+        raise ValueError(
+            f"{name} has values up to {largest[huge[0]]:.3g}, whose squares are too large to "
+            "compute with: rescale it, or replace the value."
         )
 
 

@@ -11,16 +11,31 @@ from typing import Any
 import numpy as np
 
 from coterie._core.values import TellStep, tell_nobody
-from coterie._data.preparation import TablePreparer
+from coterie._data.preparation import TablePreparer, giveaway_notes, source_of
 from coterie._data.progress import Tell
 from coterie._model_selection.resampling import Stability, stability
 from coterie._model_selection.tuning import family_word
 from coterie.estimators import Coterie, GenLinCFA, NonLinCFA
-from coterie.report.inspection import Score, StudyVerdict, Summary, columns_sentence, summarise
+from coterie.report.inspection import (
+    Difference,
+    Score,
+    StudyVerdict,
+    Summary,
+    columns_sentence,
+    metric_label,
+    pluralise,
+    summarise,
+)
 from coterie.report.studies import _baselines
 from coterie.report.studies._contributions import with_contributions
-from coterie.report.studies._dates import ordered_dates
-from coterie.report.studies._frames import group_lines, score_line, scores_frame, scores_html
+from coterie.report.studies._dates import notes_on_order, times_for
+from coterie.report.studies._frames import (
+    group_lines,
+    score_line,
+    scores_frame,
+    scores_html,
+    warnings_in,
+)
 from coterie.report.studies._metrics import AUC, R2, metric_name
 from coterie.report.studies._path import path_of_study
 from coterie.report.studies._scores import (
@@ -31,14 +46,17 @@ from coterie.report.studies._scores import (
     has_lasso,
     ignore_sklearn_warnings,
     lasso_model,
+    name_with_inputs,
     score_guess,
     score_reducer,
     score_transformers,
+    with_inputs,
 )
 from coterie.report.studies._splits import (
     MIN_FOLD_ROWS,
     Samples,
     Splits,
+    as_floats,
     check_groups,
     last_rows,
     repeated_folds,
@@ -64,6 +82,8 @@ from coterie.report.studies._verdict import (
 THREE_TIMES, TWICE = 250_000, 500_000
 # Logistic and Poisson regressions take about this many times as long as least squares.
 GLM_COST = 3
+# Shown as 1.000.
+PERFECT_SCORE = 0.9995
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,14 +119,22 @@ class Study:
 
     def to_frame(self) -> Any:
         """The scores of all methods as a pandas data frame."""
-        return scores_frame(self.summary.scores, self.summary.metric)
+        return scores_frame(self.summary.scores, self.summary.metric, self._differences)
 
     def __repr__(self) -> str:
-        scores = map(score_line, self.summary.scores)
-        return "\n".join([self._headline(), *scores, "Groups:", *group_lines(self.summary)])
+        scores = [score_line(one, self._differences) for one in self.summary.scores]
+        lines = [self._headline(), *warnings_in(self.summary.notes), *scores]
+        return "\n".join([*lines, "Groups:", *group_lines(self.summary)])
 
     def _repr_html_(self) -> str:
-        return scores_html(self._headline(), self.summary.scores, group_lines(self.summary))
+        headline = " ".join([self._headline(), *warnings_in(self.summary.notes)])
+        return scores_html(
+            headline, self.summary.scores, group_lines(self.summary), self._differences
+        )
+
+    @property
+    def _differences(self) -> Sequence[Difference]:
+        return [] if self.verdict is None else self.verdict.differences
 
     def _headline(self) -> str:
         return str(self.verdict or f"{columns_sentence(self.summary)}.")
@@ -119,7 +147,7 @@ def study(
     estimator: Any = None,
     task: TaskName | None = None,
     test_share: float = 0.2,
-    by_time: bool | None = None,
+    by_time: Any = None,
     test_last: bool = False,
     sample_weight: Any = None,
     groups: Any = None,
@@ -140,9 +168,11 @@ def study(
     The reducer is fitted to all rows. To say how well this predicts, the whole fit is repeated on
     the training rows of many splits, and scored on their test rows with a ridge regression (or a
     logistic or Poisson one) on the groups. On the same splits stand ridge and lasso on all columns,
-    PCA with as many columns as groups, and the mean or the class shares. Classes are judged by ROC
-    AUC and log-loss, not by accuracy. Differences have 95 % intervals of the corrected resampled
-    t-test (Nadeau and Bengio 2003).
+    PCA with as many columns as groups, and the mean or the class shares. Where the reducer clips or
+    ranks the columns, these methods get them so, too, and their names say so. Classes are judged by
+    ROC AUC and log-loss, not by accuracy. Models of counts predict no mean beyond those of the
+    training rows, and a split with an R2 or a share of deviance below -1 counts as -1. Differences
+    have 95 % intervals of the corrected resampled t-test (Nadeau and Bengio 2003).
 
     Parameters
     ----------
@@ -158,10 +188,12 @@ def study(
     test_share : float, default=0.2
         Share of the rows that each split holds out: 0.2 is 5 folds. They are shuffled and made
         three times; less often for large tables. With 0, there are no scores and no verdict.
-    by_time : bool or None, default=None
+    by_time : bool, array-like of shape (n_samples,) or None, default=None
         Whether rows are in time order: training rows come before test rows, in the scores, in the
-        fit and on the path. None: if X is a data frame with a column of dates that is in order,
-        and neither `groups` nor `test_last` is given; a note says so.
+        fit and on the path. An array is the time of each row: rows are sorted by it. None: if X is
+        a data frame whose rows are arranged in time, and neither `groups` nor `test_last` is given.
+        That is told by dates, also as text, in order, latest first or as several series over the
+        same dates; by years with months or quarters; by seconds since 1970; a note says so.
     test_last : bool, default=False
         Whether to hold out the last rows once, as in some published splits, without treating rows
         as a time series. The reducer is then fitted to the other rows, and scores have no error.
@@ -207,8 +239,10 @@ def study(
     ['coterie', 'ridge on all columns', 'lasso on all columns', 'PCA', 'the mean']
     """
     report = progress or tell_nobody
-    dates = ordered_dates(X, y) if by_time is None and groups is None and not test_last else None
-    by_time = bool(by_time) or dates is not None
+    found = times_for(X, y, by_time, is_asked=groups is not None or test_last)
+    by_time = found is not None or by_time is True
+    shuffled = not (by_time or test_last or groups is not None)
+    order_notes = notes_on_order(X, y, found) if shuffled or found else []
     rows, preparer = Samples.from_any_table(
         X, y, estimator, sample_weight, groups, offset=offset, exposure=exposure
     )
@@ -216,6 +250,7 @@ def study(
     reducer = with_own_folds(reducer, rows.groups, by_time=by_time)
     rows = rows.with_text_classes() if needs_text_classes(task, reducer) else rows
     rows = rows.with_float_target() if task == "regression" else rows
+    rows = rows if found is None else rows.in_time(found.times)
     splitting = {"classes": task == "classes", "by_time": by_time, "seed": random_state}
     splits = _make_splits(rows, test_share, test_last, reducer, splitting)
     train = rows.take(splits.rows[0][0]) if splits and test_last else rows
@@ -252,10 +287,12 @@ def study(
             n_test_rows=len(splits.rows[0][1]) if splits and len(splits.rows) == 1 else None,
             verdict=verdict,
             notes=[
+                *_leak_notes(rows, task),
+                *_perfect_note(verdict),
                 *notes,
                 *([] if preparer is None else preparer.notes()),
-                *_date_note(dates),
-                *_split_note(splits, random_state, shuffled=not (by_time or test_last)),
+                *order_notes,
+                *_split_note(splits, random_state, order_notes, shuffled=shuffled),
                 *_rare_class_note(rows.y, metric),
             ],
         )
@@ -276,8 +313,9 @@ def _make_splits(
     n_test = round(share * n_rows)
     if min(n_test, n_rows - n_test) < 2:
         raise ValueError(
-            f"test_share={share!r} of {n_rows} rows leaves {n_rows - n_test} training rows and "
-            f"{n_test} test rows; both need 2 or more. Pass more rows, or test_share=0."
+            f"test_share={share!r} of {n_rows} rows leaves "
+            f"{pluralise(n_rows - n_test, 'training row')} and {pluralise(n_test, 'test row')}; "
+            "both need 2 or more. Pass more rows, or test_share=0."
         )
     if test_last:
         return last_rows(n_rows, share)
@@ -304,12 +342,17 @@ def _score_methods(
     report: TellStep,
 ) -> tuple[list[Score], StudyVerdict]:
     """The scores of all methods on all splits, and what they recommend."""
-    found: dict[str, list[tuple[int, HeldOutScore]]] = {}
+    plain: dict[str, list[tuple[int, HeldOutScore]]] = {}
+    kinds = set()
     for done, (train, test) in enumerate(splits.rows):
         report("scores", done, len(splits.rows))
-        for name, n_columns, score in _methods(reducer, rows.take(train), rows.take(test)):
-            found.setdefault(name, []).append((n_columns, score))
+        learned, tested = rows.take(train), rows.take(test)
+        on_split = fit_on_split(reducer, learned)
+        kinds.add(getattr(on_split, "inputs_", "raw"))
+        for name, n_columns, score in _methods(on_split, reducer, learned, tested, rows.y):
+            plain.setdefault(name, []).append((n_columns, score))
     report("scores", len(splits.rows), len(splits.rows))
+    found = {name_with_inputs(name, kinds): each for name, each in plain.items()}
     values = {
         name: {one: [score.scores[one] for _, score in each] for one in each[0][1].scores}
         for name, each in found.items()
@@ -320,21 +363,29 @@ def _score_methods(
         test_ratio=splits.test_ratio,
         n_columns=fitted.n_groups_,
         n_features=rows.table.shape[1],
+        n_sources=_n_sources(rows),
         splits=splits.text,
     )
     scores = [as_score(name, metric, each, splits.test_ratio) for name, each in found.items()]
     return scores, verdict
 
 
+def _n_sources(rows: Samples) -> int:
+    """Number of columns of the table, before some were encoded."""
+    names = getattr(rows.table, "columns", None)
+    return rows.table.shape[1] if names is None else len({source_of(str(one)) for one in names})
+
+
 def _methods(
-    reducer: Any, train: Samples, test: Samples
+    fitted: Any, reducer: Any, train: Samples, test: Samples, y: Any
 ) -> Iterator[tuple[str, int, HeldOutScore]]:
     """Name, number of columns and scores of each method on one split."""
-    fitted = fit_on_split(reducer, train)
-    n_features, word = train.table.shape[1], family_word(reducer, train.y)
     yield COTERIE, fitted.n_groups_, score_reducer(fitted, train, test)
+    train, test = with_inputs(fitted, train, test)
+    n_features, word = train.table.shape[1], family_word(reducer, train.y)
     yield RIDGE, n_features, score_transformers([], reducer, train, test)
-    if has_lasso(word, train.y):
+    # Of all rows, so that each method is scored on each split.
+    if has_lasso(word, y):
         lasso = score_transformers([], reducer, train, test, lasso_model)
         yield LASSO, n_features, lasso
     size = min(fitted.n_groups_, n_features, len(train) - 1)
@@ -360,21 +411,45 @@ def _measure_stability(
     )
 
 
-def _date_note(dates: str | None) -> list[str]:
-    if dates is None:
+def _leak_notes(rows: Samples, task: str) -> list[str]:
+    """Which columns give the target away, if any do."""
+    table = rows.table
+    if task == "regression" and rows.y.dtype.kind not in "iuf":
         return []
-    note = f"Rows are in the order of {dates!r}, so they are split in time"
-    return [f"{note}; by_time=False shuffles them."]
+    names = getattr(table, "columns", None)
+    names = [f"column {k}" for k in range(table.shape[1])] if names is None else map(str, names)
+    try:
+        columns = as_floats(table)
+    except (TypeError, ValueError):
+        # Columns that only the inputs of the user's own can read.
+        return []
+    return giveaway_notes(columns, list(names), rows.y)
 
 
-def _split_note(splits: Splits | None, seed: int, *, shuffled: bool) -> list[str]:
+def _perfect_note(verdict: StudyVerdict | None) -> list[str]:
+    """A warning of a score that is too good to be true."""
+    if verdict is None or not verdict.score >= PERFECT_SCORE:
+        return []
+    label = metric_label(verdict.metric)
+    note = (
+        f"Warning: {label} is {verdict.score:.3f} on held-out rows. Is there a column that is made "
+        "from the target, or are rows repeated?"
+    )
+    return [note]
+
+
+def _split_note(
+    splits: Splits | None, seed: int, order_notes: list[str], *, shuffled: bool
+) -> list[str]:
     """A note on how rows were held out."""
     if splits is None:
         return []
     if not shuffled:
         return [f"Held out: {splits.text}."]
-    note = f"Held out: {splits.text} (seed {seed}). If rows are in time order, say so: now "
-    return [f"{note}neighbouring rows are on both sides."]
+    note = f"Held out: {splits.text} (seed {seed})."
+    if order_notes:
+        return [note]
+    return [f"{note} If rows are in time order, say so: now neighbouring rows are on both sides."]
 
 
 def _rare_class_note(y: Any, metric: str) -> list[str]:

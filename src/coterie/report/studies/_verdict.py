@@ -9,24 +9,27 @@ import numpy as np
 
 from coterie._core.values import FloatArray
 from coterie.report.inspection import (
+    BETTER,
     KEEP_ALL,
+    MARGIN,
     NOTHING,
     UNSURE,
     USE_GROUPS,
     USE_RIVAL,
+    WORSE,
     Difference,
     StudyVerdict,
+    decisive,
     metric_label,
 )
 from coterie.report.studies._metrics import AUC, DEVIANCE, LOG_LOSS, LOWER_IS_BETTER, R2
 
 COTERIE, RIDGE, LASSO, PCA = "coterie", "ridge on all columns", "lasso on all columns", "PCA"
 MEAN, SHARES = "the mean", "the class shares"
-# Smaller differences matter to nobody.
-MARGIN = 0.005
-# One split has no error: only differences above this count.
-MARGIN_OF_ONE_SPLIT = 0.02
 CONFIDENCE = 0.95
+# If groups may lose more than this share of what the best method gains over a guess, it is too
+# early to say.
+MAX_LOSS = 1 / 3
 
 # The score of whoever knows nothing but the mean, or the class shares, of the held-out rows.
 NO_SKILL = {R2: 0.0, DEVIANCE: 0.0, AUC: 0.5}
@@ -115,6 +118,7 @@ def judge(
     test_ratio: float,
     n_columns: int,
     n_features: int,
+    n_sources: int | None = None,
     splits: str,
 ) -> StudyVerdict:
     """The recommendation that these scores support.
@@ -128,12 +132,15 @@ def judge(
     test_ratio : float
     n_columns, n_features : int
         Number of columns of the fit, and of the table.
+    n_sources : int, optional
+        Number of columns of the table, before some were encoded.
     splits : str
         How rows were held out.
     """
     differences = all_differences(metric, scores, test_ratio)
     score, error = mean_with_error(scores[COTERIE][metric], test_ratio)
-    facts = _Facts(metric, scores, differences, test_ratio, n_columns, n_features)
+    n_sources = n_features if n_sources is None else n_sources
+    facts = _Facts(metric, scores, differences, test_ratio, n_columns, n_features, n_sources)
     code, sentence, rival = facts.recommendation()
     n_splits = len(scores[COTERIE][metric])
     return StudyVerdict(
@@ -174,14 +181,15 @@ class _Facts:
         test_ratio: float,
         n_columns: int,
         n_features: int,
+        n_sources: int,
     ) -> None:
         self.metric, self.scores, self.ratio = metric, scores, test_ratio
         self.differences = differences
-        self.n_columns, self.n_features = n_columns, n_features
+        self.n_columns, self.n_features, self.n_sources = n_columns, n_features, n_sources
         self.guess = SHARES if SHARES in scores else MEAN
         # PCA is told in the table: its columns are no more use to a reader than all of them.
-        rivals = [name for name in (RIDGE, LASSO) if name in scores]
-        self.best = max(rivals, key=self._mean)
+        self.rivals = [name for name in scores if name.startswith((RIDGE, LASSO))]
+        self.best = max(self.rivals, key=self._mean)
 
     def _mean(self, name: str) -> float:
         mean = mean_with_error(self.scores[name][self.metric], self.ratio)[0]
@@ -204,25 +212,22 @@ class _Facts:
 
     def _beside(self, rival: str) -> Difference:
         """The difference that counts: a sure loss by any score, else the main score."""
-        found = [one for one in self.differences if one.rival == rival]
-        lost = [one for one in found if self._is_worse(one)]
-        return lost[0] if lost else found[0]
-
-    def _is_worse(self, beside: Difference) -> bool:
-        if beside.error is None:
-            return beside.gain < -MARGIN_OF_ONE_SPLIT
-        return beside.is_loss and -beside.gain > MARGIN
+        return decisive([one for one in self.differences if one.rival == rival])
 
     def recommendation(self) -> tuple[str, str, str]:
         """Code, sentence, and the name of a rival to use instead."""
         if not any(map(self._predicts, (COTERIE, *(n for n in self.scores if n != self.guess)))):
             return NOTHING, self._nothing_sentence(), ""
+        lost = [one for one in map(self._beside, self.rivals) if one.word == WORSE]
+        if lost:
+            beside = max(lost, key=lambda one: self._mean(one.rival))
+            return USE_RIVAL, self._rival_sentence(beside), beside.rival
         beside = self._beside(self.best)
-        if self._is_worse(beside) or not self._predicts(COTERIE):
-            return USE_RIVAL, self._rival_sentence(beside), self.best
         if self.n_columns == self.n_features:
             return KEEP_ALL, self._keep_sentence(), ""
-        if beside.error is not None and beside.error > self._worth() / 2:
+        most_lost = 0.0 if beside.error is None else beside.error - beside.gain
+        is_vague = most_lost > MAX_LOSS * self._worth()
+        if is_vague or not self._predicts(COTERIE):
             return UNSURE, self._unsure_sentence(beside), ""
         return USE_GROUPS, self._groups_sentence(beside), ""
 
@@ -241,31 +246,38 @@ class _Facts:
         return f"Keep all {self.n_features:,} columns: none was joined or left out."
 
     def _rival_sentence(self, beside: Difference) -> str:
-        name = self.best.replace("all columns", f"all {self.n_features:,} columns")
-        return (
-            f"Use {name} instead: it is better by {_with_error(-beside.gain, beside.error)} "
-            f"({metric_label(beside.metric)})."
-        )
+        name = beside.rival.replace("all columns", f"all {self.n_features:,} columns")
+        name += "," * ("," in name)
+        told = _with_error(-beside.gain, beside.error)
+        return f"Use {name} instead: it is better by {told} ({metric_label(beside.metric)})."
 
     def _unsure_sentence(self, beside: Difference) -> str:
+        told = f"the {metric_label(beside.metric)} difference is "
+        told += _with_error(beside.gain, beside.error, sign=True)
+        if self.n_columns == 0:
+            return f"Too few rows to tell {self.best} from no columns at all: {told}."
+        do, are = ("does", "is") if self.n_columns == 1 else ("do", "are")
+        unless = ", unless only the score counts" if beside.gain < -MARGIN else ""
+        these = "this 1 column" if self.n_columns == 1 else f"these {_columns(self.n_columns)}"
         return (
-            f"Too few rows to tell whether {_columns(self.n_columns)} do as well as {self.best}: "
-            f"the difference is {_with_error(beside.gain, beside.error, sign=True)} "
-            f"({metric_label(beside.metric)})."
+            f"Too few rows to tell whether {_columns(self.n_columns)} {do} as well as {self.best}: "
+            f"{told}. Prefer {these}, which {are} simpler{unless}."
         )
 
     def _groups_sentence(self, beside: Difference) -> str:
         told = _with_error(beside.gain, beside.error, sign=True)
         label, is_one = metric_label(beside.metric), self.n_columns == 1
         they = "it predicts" if is_one else "they predict"
-        if beside.is_gain and beside.gain > MARGIN:
+        if beside.word == BETTER and beside.error is not None:
             how = f"{they} better than {self.best} ({label} difference {told})"
         elif beside.error is None or beside.gain - beside.error >= -2 * MARGIN:
             how = f"{they} as well as {self.best} ({label} difference {told})"
         else:
             how = f"no loss against {self.best} can be shown ({label} difference {told})"
         these = "this 1 column" if is_one else f"these {_columns(self.n_columns)}"
-        return f"Use {these} instead of {self.n_features:,}: {how}."
+        made = self.n_features > self.n_sources
+        source = f" (made from {_columns(self.n_sources)})" if made else ""
+        return f"Use {these} instead of {self.n_features:,}{source}: {how}."
 
 
 def _number(value: float) -> str:
