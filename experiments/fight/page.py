@@ -1,4 +1,4 @@
-"""docs/results/fight.md and its pictures, written from the results, so that words and numbers agree."""
+"""The page of the fight and its pictures, written from the results: words and numbers agree."""
 
 from __future__ import annotations
 
@@ -133,8 +133,8 @@ def introduction(found: pd.DataFrame) -> str:
 [experiments/results/fight.csv](../../experiments/results/fight.csv). No number on it is typed.
 
 **The constants of {ME} were designed on twelve data sets and their splits** ([experiments
-behind Coterie](../contributing/joint-experiments.md)). Figures on those flatter it. This page compares on
-{len(done)} others ({len(done) - n_made} real, {n_made} generated) on which nothing was tuned: the
+behind Coterie](../contributing/joint-experiments.md)). Figures on those flatter it. This page
+compares on {len(done)} others ({len(done) - n_made} real, {n_made} generated) on which nothing was tuned: the
 list, [experiments/fight.toml](../../experiments/fight.toml), was committed before the first run,
 and no set was added or left out afterwards. The twelve come [last](#the-development-sets), for
 comparison.
