@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from coterie import GenLinCFA, LinCFA, MutualCFA, NonLinCFA
+from coterie import Coterie, GenLinCFA, LinCFA, MutualCFA, NonLinCFA
 from coterie.datasets import make_groups
 from coterie.plot import TraceDisplay, plot_trace
 from coterie.plot._trace import GroupGrowth
@@ -148,3 +148,13 @@ def test_one_group_or_more_must_be_shown():
     with pytest.raises(ValueError, match=r"^max_groups must be 1 or more, got 0\.$"):
         plot_trace(NonLinCFA(0.1).fit(X, Y), max_groups=0)
     assert not plt.get_fignums()
+
+
+def test_groups_that_were_merged_without_a_price_are_shown_by_their_tree(rng):
+    base = rng.normal(size=(40, 60))
+    X = np.repeat(base, 4, axis=1) + 0.1 * rng.normal(size=(40, 240))
+    reducer = Coterie(n_groups=3).fit(X, base[:, 0] + base[:, 1] + base[:, 2])
+    assert len(reducer.trace_) == 0
+    assert max(map(len, reducer.groups_)) > 1
+    with pytest.raises(ValueError, match="Use plot_tree"):
+        plot_trace(reducer)

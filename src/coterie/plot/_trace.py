@@ -115,6 +115,11 @@ class TraceDisplay:
         if not max_groups >= 1:
             raise ValueError(f"max_groups must be 1 or more, got {max_groups}.")
         growths = [growth for growth in _group_growths(reducer) if len(growth.members) > 1]
+        if growths and hasattr(reducer, "tree_") and not len(reducer.trace_):
+            raise ValueError(
+                "trace_ has no merges: the members of each group were so alike that they were "
+                "merged before any price was asked. Use plot_tree."
+            )
         largest = sorted(growths, key=lambda growth: -len(growth.members))[:max_groups]
         shown = sorted(largest, key=lambda growth: growth.label)
         n_alone = reducer.n_groups_ - len(growths)
