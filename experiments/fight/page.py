@@ -136,8 +136,8 @@ def introduction(found: pd.DataFrame) -> str:
 behind Coterie](../contributing/joint-experiments.md)). Figures on those flatter it. This page
 compares on {len(done)} others ({len(done) - n_made} real, {n_made} generated) on which nothing was
 tuned: the list, [experiments/fight.toml](../../experiments/fight.toml), was committed before the
-first run, and no set was added or left out afterwards. The twelve come [last](#the-development-sets), for
-comparison.
+first run, and no set was added or left out afterwards. The twelve come
+[last](#the-development-sets), for comparison.
 
 Splits of each set: {few(done)} here, {few(splits_done(old)) if len(old) else 0} of the development
 sets.{unfinished}
