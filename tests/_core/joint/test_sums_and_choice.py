@@ -6,6 +6,7 @@ from sklearn.model_selection import KFold, TimeSeriesSplit
 
 from coterie._core.joint import Path, Penalty, Splits, Step, _sums, products_of, sums_of_rows
 from coterie._core.joint._choice import least_squares, number_within_allowance
+from coterie._core.joint._held_out import _standardised
 from coterie._core.joint._penalty import (
     CAUTION,
     PENALTIES,
@@ -159,3 +160,12 @@ def test_there_are_at_most_a_third_as_many_groups_as_rows():
         1,
         1,
     ]
+
+
+def test_what_rounding_leaves_of_a_constant_is_not_enlarged(rng):
+    columns, targets = rng.normal(size=(40, 3)), rng.normal(size=(40, 1))
+    columns[:20, 0] = 1 + 1e-9 * rng.normal(size=20)
+    sums = sums_of_rows(columns, targets, None, Splits.of_folds(np.arange(40) // 20))
+    some = _standardised(sums.over(np.array([True, False])), sums.everything())
+    assert some.columns[0, 0] == 0.0
+    assert some.columns[1, 1] == pytest.approx(20 * columns[:, 1].var())

@@ -189,6 +189,10 @@ class OnDevice(NDArrayOperatorsMixin):
     def __setitem__(self, key: Any, values: Any) -> None:
         self.array[key] = self.native(values)
 
+    def take(self, places: Any, axis: int) -> OnDevice:
+        """The entries at some places along an axis."""
+        return self.like(self.xp.take(self.array, self.native(places), axis=axis))
+
     def astype(self, dtype: Any, copy: bool = True) -> OnDevice:
         """The array converted to another dtype."""
         kind = getattr(self.xp, np.dtype(dtype).name)

@@ -20,6 +20,8 @@ from coterie._core.values import BoolArray, FloatArray, IntArray
 # the start is that of all rows, which makes groups easier to find again; so two fifths of the rows
 # say what fits to half of the rows find.
 STABILITY_SHARE = 0.4
+# A variance of a smaller share of that over all rows is rounding.
+ROUNDING = 1e-9
 # On so many paths at most.
 MAX_RESAMPLED = 5
 
@@ -169,11 +171,13 @@ def _standardised(some: Scatter, everything: Scatter) -> Scatter:
     """The scatter over some rows, each column scaled to the variance that it has over all rows.
 
     Likeness is a mean correlation. Without this, columns that happen to vary more in some rows
-    would seem to be more alike.
+    would seem to be more alike. A column that is constant in these rows stays so: what rounding
+    leaves of its variance is not enlarged.
     """
     wanted = everything.columns.diagonal() / everything.n
     own = some.columns.diagonal() / some.n
-    scale = np.sqrt(np.divide(wanted, own, out=np.zeros_like(own), where=own > 0))
+    varies = own > ROUNDING * wanted
+    scale = np.sqrt(np.divide(wanted, own, out=np.zeros_like(own), where=varies))
     return some._replace(
         mean=some.mean * np.append(scale, np.ones(len(some.mean) - len(scale))),
         columns=some.columns * np.outer(scale, scale),

@@ -36,8 +36,6 @@ from coterie.report.inspection._standardised import StandardisedColumns
 from coterie.report.inspection._summary import PathSummary, Score, Summary
 from coterie.report.inspection._verdict import StudyVerdict
 
-# Of what the R2 is by which Coterie chooses the number of groups.
-R2_OF_TASK = {"classes": " of the class indicators", "counts": " of square roots of the counts"}
 INPUT_SENTENCES = {
     "clip": "Values further than three standard deviations from the mean were moved there first, "
     "because a regression on all columns then predicts better.",
@@ -227,9 +225,7 @@ def _told_by(reducer: Any) -> list[str]:
     """What the reducer says about its choices, in sentences."""
     told = []
     if (choice := getattr(reducer, "choice_", None)) is not None:
-        # Beside a ROC AUC or a share of deviance, an R2 needs a word.
-        of = R2_OF_TASK.get(getattr(reducer, "task_", ""), "")
-        told.append(choice.replace(" R2 ", f" R2{of} ", 1))
+        told.append(choice)
     if (made := INPUT_SENTENCES.get(getattr(reducer, "inputs_", ""))) is not None:
         told.append(made)
     if len(rest := reducer.fit_.rest):

@@ -340,7 +340,8 @@ class Summary:
 
     @property
     def _headline(self) -> str:
-        return f"{self.title}: {len(self.features):,} columns became {self.n_columns:,}"
+        title = f"{self.title}: " if self.title else ""
+        return f"{title}{len(self.features):,} columns became {self.n_columns:,}"
 
     def to_frame(self) -> Any:
         """The groups as a pandas data frame, one row for each; without what is left out.

@@ -201,7 +201,9 @@ def _read_columns(frame: Any) -> Iterator[tuple[str, Any]]:
     import narwhals as nw
 
     times = YEARS | CLOCKS | {word for words in PARTS.values() for word in words}
-    wrapped = nw.from_native(frame, eager_only=True)
+    wrapped = nw.from_native(frame, pass_through=True)
+    if not isinstance(wrapped, nw.DataFrame):
+        return
     names = [str(name) for name in wrapped.columns]
     if len({*names}) < len(names):
         return

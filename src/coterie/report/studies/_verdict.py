@@ -223,6 +223,8 @@ class _Facts:
             beside = max(lost, key=lambda one: self._mean(one.rival))
             return USE_RIVAL, self._rival_sentence(beside), beside.rival
         beside = self._beside(self.best)
+        if not self._predicts(COTERIE) and self._predicts(self.best):
+            return USE_RIVAL, self._only_sentence(beside), beside.rival
         if self.n_columns == self.n_features:
             return KEEP_ALL, self._keep_sentence(), ""
         most_lost = 0.0 if beside.error is None else beside.error - beside.gain
@@ -250,6 +252,16 @@ class _Facts:
         name += "," * ("," in name)
         told = _with_error(-beside.gain, beside.error)
         return f"Use {name} instead: it is better by {told} ({metric_label(beside.metric)})."
+
+    def _only_sentence(self, beside: Difference) -> str:
+        """A rival is surely better than a guess, and the groups are not."""
+        name = beside.rival.replace("all columns", f"all {self.n_features:,} columns")
+        name += "," * ("," in name)
+        told = _with_error(-beside.gain, beside.error, sign=True)
+        return (
+            f"Use {name} instead: it is surely better than {self.guess}, and the groups are not "
+            f"(the {metric_label(beside.metric)} difference of the two is {told})."
+        )
 
     def _unsure_sentence(self, beside: Difference) -> str:
         told = f"the {metric_label(beside.metric)} difference is "
