@@ -294,7 +294,7 @@ def test_what_is_better_is_better_by_more_than_its_error(seed):
     told = verdict_of(coterie=r2(rng.uniform(-0.2, 1), rng.uniform(0, 0.5)), **means, guess=r2(0.0))
     if found := better_by(told.sentence):
         assert float(found[1]) >= float(found[2])
-    is_surely_better = "surely better than the mean" in told.sentence
+    is_surely_better = "it is surely better than the mean" in told.sentence
     assert (told.code == "use_rival") == (bool(found) or is_surely_better)
 
 
