@@ -407,3 +407,15 @@ def test_a_score_of_one_and_columns_that_give_the_target_away_are_warned_of():
     assert any("is 1.000 on held-out rows" in note for note in exact.summary.notes)
     honest = coterie.report.study(table[["a", "b"]], y, path=False, estimator=coterie.NonLinCFA())
     assert not any(note.startswith("Warning") for note in honest.summary.notes)
+
+
+@pytest.mark.parametrize(
+    ("form", "sign"),
+    [("\N{MINUS SIGN}{}.5", -1), ("({}.5)", -1), ("{}\N{NARROW NO-BREAK SPACE}000.5", 1000)],
+)
+def test_signs_and_spaces_of_print_are_read_as_numbers(form, sign):
+    cells = [form.format(k) for k in range(1, 30)]
+    frame = pd.DataFrame({"a": cells, "b": np.arange(29.0)})
+    made = TablePreparer().fit_transform(frame, np.arange(29.0) ** 2 % 7)
+    expected = [sign * k - 0.5 if sign < 0 else sign * k + 0.5 for k in range(1, 30)]
+    assert np.asarray(made["a"], dtype=float).tolist() == expected

@@ -111,7 +111,7 @@ def _read(pattern: re.Pattern[str], different: set[str]) -> dict[str, float]:
     plain: dict[str, float] = {}
     percent: dict[str, float] = {}
     for text in different:
-        match = pattern.fullmatch(text)
+        match = pattern.fullmatch(_with_plain_signs(text))
         if match is None:
             continue
         digits = re.sub(r"[' \u00a0]", "", match["number"].replace(separator, ""))
@@ -121,6 +121,13 @@ def _read(pattern: re.Pattern[str], different: set[str]) -> dict[str, float]:
         value = -value if "-" in (match["sign"], match["again"]) else value
         (percent if match["percent"] else plain)[text] = value
     return max(plain, percent, key=len)
+
+
+def _with_plain_signs(text: str) -> str:
+    """The text with a hyphen for a minus, and a usual space; (1.5) is -1.5, as in accounts."""
+    text = text.replace("\u2212", "-").replace("\u202f", "\u00a0")
+    in_brackets = re.fullmatch(r"\(([^()]+)\)", text)
+    return f"-{in_brackets[1]}" if in_brackets else text
 
 
 def _is_plain(text: str) -> bool:
