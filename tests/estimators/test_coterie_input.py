@@ -114,6 +114,11 @@ def test_sparse_columns_that_stay_sparse_are_grouped_as_dense_ones(rng, monkeypa
     np.testing.assert_array_equal(kept.labels_, dense.labels_)
     np.testing.assert_allclose(kept.path_["score"], dense.path_["score"])
     np.testing.assert_allclose(kept.transform(sparse.csr_array(X)).toarray(), dense.transform(X))
+    # The same values, each as two halves in the same place.
+    table = sparse.csr_array(X)
+    halves = np.repeat(table.data / 2, 2), np.repeat(table.indices, 2), 2 * table.indptr
+    twice = Coterie().fit(sparse.csr_array(halves, shape=X.shape), y, sample_weight=weights)
+    np.testing.assert_array_equal(twice.path_["score"], kept.path_["score"])
     tied = Coterie(initial_groups=[[0, 3]]).fit(sparse.csr_array(X), y)
     assert tied.labels_[0] == tied.labels_[3]
     with pytest.raises(ValueError, match="needs dense columns"):

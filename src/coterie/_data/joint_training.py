@@ -151,17 +151,7 @@ def training_from_columns(
         float(n),
     )
     is_coherent = _check_of(spec, columns, rows, counts, centre, spread, shape.members)
-    return JointTraining(
-        data,
-        shape.members,
-        shape.signs,
-        centre,
-        spread,
-        constant,
-        shared,
-        shape.rules(is_coherent),
-        shape.kept,
-    )
+    return _training(shape, data, centre, spread, shared, is_coherent)
 
 
 def training_from_sparse(
@@ -197,15 +187,26 @@ def training_from_sparse(
         lambda: cross_sums(leaves, wanted, counts, splits),
         float(counts.sum()),
     )
+    return _training(shape, data, centre, spread, shared)
+
+
+def _training(
+    shape: _Leaves,
+    data: JointData,
+    centre: FloatArray,
+    spread: FloatArray,
+    shared: Shared,
+    is_coherent: Callable[[IntArray], bool] | None = None,
+) -> JointTraining:
     return JointTraining(
         data,
         shape.members,
         shape.signs,
         centre,
         spread,
-        constant,
+        spread <= 0,
         shared,
-        shape.rules(None),
+        shape.rules(is_coherent),
         shape.kept,
     )
 
@@ -255,17 +256,7 @@ def training_from_moments(parts: Sequence[Accumulated], spec: JointSpec) -> Join
         lambda: _cross_of_parts(parts, centre, scale, weights),
         float(whole.count),
     )
-    return JointTraining(
-        data,
-        shape.members,
-        shape.signs,
-        centre[:d],
-        spread[:d],
-        constant,
-        shared,
-        shape.rules(None),
-        shape.kept,
-    )
+    return _training(shape, data, centre[:d], spread[:d], shared)
 
 
 def _sums_of_parts(

@@ -179,7 +179,7 @@ def _solved_from_rows(
     has_holes = not on_device and not is_sparse(table.X)
     if is_sparse(table.X) and own is None:
         input_columns(Features(table.n_features), table.X, spec.aggregation)
-    stays_sparse = is_sparse(table.X) and own is None and _overlaps_little(table.X)
+    stays_sparse = own is None and _overlaps_little(table.X)
     is_large = is_sparse(table.X) and np.prod(table.X.shape, dtype=float) > MAX_DENSE
     if is_sparse(table.X) and not is_large and not stays_sparse:
         table = table._replace(X=table.X.toarray())
@@ -227,7 +227,9 @@ def _solved_from_rows(
 
 
 def _overlaps_little(X: Any) -> bool:
-    """Whether few pairs of columns of a large sparse table have a value in the same row."""
+    """Whether X is sparse and large, and few pairs of columns have a value in the same row."""
+    if not is_sparse(X):
+        return False
     per_row = np.diff(sparse.csr_array(X).indptr).astype(np.float64)
     is_small = np.prod(X.shape, dtype=float) <= SMALL_SPARSE
     return not is_small and float(np.square(per_row).sum()) <= MAX_OVERLAPS
