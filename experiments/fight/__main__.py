@@ -93,7 +93,10 @@ def main(words: list[str] | None = None) -> int:
             print("\nStopped. The same command goes on from here.")
             return 130
         return 0
-    write_all(results.read(given.results))
+    found = results.read(given.results)
+    if found.empty:
+        parser.error(f"there are no results in {given.results}; `run` makes them")
+    write_all(found)
     return 0
 
 

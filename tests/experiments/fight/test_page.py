@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from experiments.fight import page, results, statistics, tables
+from experiments.fight.__main__ import main
 from experiments.fight.contest import ALL
 from experiments.fight.entrants import OURS, TUNED
 from experiments.fight.generated import TRUTH
@@ -157,3 +158,9 @@ def test_words_are_wrapped_and_tables_are_not():
 def test_counts_that_agree_are_said_once():
     assert few(pd.Series([20, 20])) == "20"
     assert few(pd.Series([5, 7])) == "5 to 7"
+
+
+def test_no_results_make_no_page(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["page", "--results", str(tmp_path / "none.csv")])
+    assert "there are no results in" in capsys.readouterr().err
